@@ -46,7 +46,7 @@ static struct {
 /* Where no page is emptied in a child, the handler of a fork makes it known. */
 static const volatile unsigned char always = 1;
 
-_Thread_local PPI_LABEL_AT_ONCE struct ppi_label_mine ppi_label_mine;
+_Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
 #define mine ppi_label_mine
 
 struct ppi_label_store *ppi_label_store_own(void)

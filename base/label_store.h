@@ -12,6 +12,8 @@
 #ifndef PPI_LABEL_STORE_H
 #define PPI_LABEL_STORE_H
 
+#include "base/thread.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,18 +102,6 @@ uint32_t ppi_label_store_add(const char *text, size_t bytes);
 const char *ppi_label_store_text(const struct ppi_label_store *store,
                                  uint32_t number, size_t *bytes);
 
-/*
- * What handlers read must be there without an allocation. In a library that was
- * loaded at start, or has so little of it, such memory lies beside the thread's own
- * (Drepper, ELF Handling for Thread-Local Storage, 4.3); musl refuses to load a
- * library later that asks for it.
- */
-#if defined(__GLIBC__) && defined(__GNUC__)
-#define PPI_LABEL_AT_ONCE __attribute__((tls_model("initial-exec")))
-#else
-#define PPI_LABEL_AT_ONCE
-#endif
-
 /* The calling thread's part of it. */
 struct ppi_label_mine {
 	struct ppi_label_thread *slot; /* NULL: it has none yet */
@@ -122,7 +112,7 @@ struct ppi_label_mine {
 	volatile bool is_busy; /* taking a slot or a ring */
 	volatile bool was_busy; /* a handler came then */
 };
-extern _Thread_local PPI_LABEL_AT_ONCE struct ppi_label_mine ppi_label_mine;
+extern _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
 
 /* A first change, one in a child, or one whose time is wanted. */
 void ppi_label_change_slowly(uint32_t number);

@@ -21,11 +21,11 @@
 #include <sys/syscall.h>
 #endif
 
-_Thread_local PPI_LABEL_AT_ONCE const void *ppi_otel_record;
+_Thread_local PPI_AT_ONCE const void *ppi_otel_record;
 
 /* A reader looks the name up in the symbols of all that is loaded. */
 #ifdef __ELF__
-extern _Thread_local PPI_LABEL_AT_ONCE const void *otel_thread_ctx_v1
+extern _Thread_local PPI_AT_ONCE const void *otel_thread_ctx_v1
 	__attribute__((alias("ppi_otel_record"), visibility("default")));
 #endif
 

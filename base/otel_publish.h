@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/label_store.h"
+#include "base/thread.h"
 
 /* A record: 28 bytes and the attributes, 640 in all. */
 enum { PPI_OTEL_RECORD_MAX = 640 };
@@ -26,6 +26,6 @@ size_t ppi_otel_record_make(const char *text, size_t bytes,
 void ppi_otel_renew(void);
 
 /* What otel_thread_ctx_v1 is to ourselves: another library's has the same name. */
-extern _Thread_local PPI_LABEL_AT_ONCE const void *ppi_otel_record;
+extern _Thread_local PPI_AT_ONCE const void *ppi_otel_record;
 
 #endif

@@ -10,6 +10,19 @@
 #include <stdint.h>
 #include <time.h>
 
+/*
+ * Thread-local memory that a signal handler may use: it must be there without an
+ * allocation. In a library that was
+ * loaded at start, or has so little of it, such memory lies beside the thread's own
+ * (Drepper, ELF Handling for Thread-Local Storage, 4.3); musl refuses to load a
+ * library later that asks for it.
+ */
+#if defined(__GLIBC__) && defined(__GNUC__)
+#define PPI_AT_ONCE __attribute__((tls_model("initial-exec")))
+#else
+#define PPI_AT_ONCE
+#endif
+
 /* The system's id of the calling thread; the pid where threads have none. */
 int64_t ppi_thread_id(void);
 

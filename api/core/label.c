@@ -41,7 +41,7 @@ static _Atomic uint32_t set_count, pushed_count;
 #define OTHER "(other)"
 static const portprof_label_set others = { .number = PPI_LABELS_OTHER };
 
-static _Thread_local PPI_LABEL_AT_ONCE const portprof_label_set *current;
+static _Thread_local PPI_AT_ONCE const portprof_label_set *current;
 
 /* ---- text: keys and values, in the order of keys ---- */
 

@@ -76,6 +76,28 @@ rows = json.load(open(sys.argv[1]))["rows"]
 sys.exit(not rows or sum(row["before"] for row in rows) != int(sys.argv[2]))' \
 	"$tmp/out" "$cart"
 
+# OpenTelemetry: labels are attributes, a span is a link
+record -b "$backend" -F 250 -o span.pb.gz -- "$labelled" 2 1500 1000 span
+"$portprof" export -q -f otlp -o span.otlp span.pb.gz
+same "otlp: status" 0 $?
+python3 "$srcdir/tests/cli/otlp.py" span.otlp >span.json
+report -q -n 0 -x ';' -s label:endpoint -i span.pb.gz
+for endpoint in /cart /search; do
+	check "otlp: $endpoint has the same weight" python3 -c '
+import json, sys
+found = json.load(open(sys.argv[1]))["profiles"][0]["attributes"]
+sys.exit(found["endpoint=" + sys.argv[2]] != int(sys.argv[3]))' \
+		span.json "$endpoint" "$(sums "$tmp/report" label "$endpoint")"
+done
+report -q -n 0 -x ';' -s label:span_id -i span.pb.gz
+check "otlp: a link to the span, and no other" python3 -c '
+import json, sys
+data = json.load(open(sys.argv[1]))
+key = "0af7651916cd43dd8448eb211c80319c/b7ad6b7169203331"
+sys.exit(data["broken"] != [] or
+         data["profiles"][0]["spans"] != {key: int(sys.argv[2])})' \
+	span.json "$(sums "$tmp/report" label b7ad6b7169203331)"
+
 # the limit of a file
 PORTPROF_CONFIG=$tmp/few.conf
 export PORTPROF_CONFIG

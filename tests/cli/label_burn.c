@@ -2,9 +2,9 @@
 /*
  * Threads that change sets of labels fast; each set runs a function of its own, so
  * that a sample's function proves its label.
- *   label_burn THREADS MILLISECONDS LOOPS [fork]
+ *   label_burn THREADS MILLISECONDS LOOPS [fork | span]
  * LOOPS: of each function, in each of its sets. With fork a child does the same
- * afterwards, which is born in a set.
+ * afterwards, which is born in a set. With span some work is of a span of a trace.
  */
 #include <portprof.h>
 
@@ -58,6 +58,26 @@ static const portprof_label_set *set_of(const char *endpoint)
 	return set;
 }
 
+/* A request that a trace knows: as W3C writes its identifiers. */
+static const portprof_label_set *span;
+
+static void work_in_span(void)
+{
+	PORTPROF_LABEL_SCOPE(span);
+	work_search();
+}
+
+static const portprof_label_set *span_set(void)
+{
+	const portprof_label labels[] = {
+		{ "endpoint", "/search" }, { "tenant", "acme" },
+		{ "trace_id", "0af7651916cd43dd8448eb211c80319c" },
+		{ "span_id", "b7ad6b7169203331" },
+	};
+
+	return portprof_label_set_new(labels, 4);
+}
+
 static void *serve(void *context)
 {
 	const portprof_label_set *const *sets = context;
@@ -73,6 +93,8 @@ static void *serve(void *context)
 			work_search();
 		}
 		work_nobody();
+		if (span)
+			work_in_span();
 		if (portprof_label_push("endpoint", "/cart") != PORTPROF_OK)
 			exit(1);
 		work_cart();
@@ -108,6 +130,8 @@ int main(int argc, char **argv)
 	loops = (unsigned)atoi(argv[3]);
 	if (threads < 1 || threads > 64)
 		return 2;
+	if (argc > 4 && strcmp(argv[4], "span") == 0)
+		span = span_set();
 	serve_all(threads, ms);
 	if (argc > 4 && strcmp(argv[4], "fork") == 0) {
 		PORTPROF_LABEL_SCOPE(set_of("/checkout"));

@@ -65,7 +65,8 @@ profiles = []
 for profile in map(message, scope[2]):
     kind = message(profile[1][0])
     out = {"type": strings[first(kind, 1)], "unit": strings[first(kind, 2)],
-           "functions": {}, "threads": {}, "times": 0}
+           "functions": {}, "threads": {}, "times": 0,
+           "attributes": {}, "spans": {}}
     seen = set()
     for sample in map(message, profile.get(2, [])):
         values = numbers(sample.get(4, []))
@@ -87,6 +88,13 @@ for profile in map(message, scope[2]):
         key = "%s/%s %s" % (own.get("process.pid"), own.get("thread.id"),
                             own.get("thread.name"))
         out["threads"][key] = out["threads"].get(key, 0) + sum(values)
+        for pair in own.items():
+            key = "%s=%s" % pair
+            out["attributes"][key] = out["attributes"].get(key, 0) + sum(values)
+        if first(sample, 3):
+            link = tables["link"][first(sample, 3)]
+            key = link[1][0].hex() + "/" + link[2][0].hex()
+            out["spans"][key] = out["spans"].get(key, 0) + sum(values)
     profiles.append(out)
 json.dump({"scope": message(scope[1][0])[1][0].decode(), "profiles": profiles,
            "resource": attributes_of_resource, "broken": broken,

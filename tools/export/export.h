@@ -104,7 +104,7 @@ enum {
 	  "as perf script prints it") \
 	X("gperftools", PPI_EXPORT_CODE, "-", ppi_export_gperftools, \
 	  "for google-pprof") \
-	X("otlp", PPI_EXPORT_CODE, "-", ppi_export_otlp, \
+	X("otlp", PPI_EXPORT_CODE | PPI_EXPORT_LABELS, "-", ppi_export_otlp, \
 	  "OpenTelemetry profiles (experimental)")
 
 /* Each writer returns whether it has written; it has said why not. */

@@ -12,6 +12,7 @@
 #include "tools/export/otlp.pb-c.h"
 #include "tools/output.h"
 #include "tools/tools.h"
+#include "tools/view/owners.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -197,17 +198,20 @@ enum {
 	TABLE_STACK = 7
 };
 
-/* Functions of a location; a deeper one is cut. */
-enum { LINES_MAX = 64 };
+/* Functions of a location; a deeper one is cut. And of a sample attributes: whose it
+ * is, and labels. */
+enum { LINES_MAX = 64, LABELS_MAX = 64, OF_SAMPLE_MAX = 3 + LABELS_MAX };
 
 struct function { int32_t name, file; };
 struct thread { uint32_t pid, tid; int32_t name; };
+/* A span of a trace. */
+struct link { uint8_t trace[16], span[8]; };
 /* With a text, or a number where that is -1. */
 struct attribute { int64_t number; int32_t key, text; };
 
 /* A sample, in the order of what tells observations apart. */
 struct piece {
-	int32_t stack, thread;
+	int32_t stack, thread, labels, link;
 	size_t sample;
 };
 
@@ -215,6 +219,9 @@ struct writing {
 	const struct ppi_export *export;
 	const struct ppi_symbols_name *names;
 	struct number_table texts, functions, attributes, stacks, threads;
+	struct number_table labels; /* lists of attributes */
+	struct number_table links;
+	const struct table_item **label_lists; /* by number */
 	struct piece *pieces;
 	size_t piece_count, event;
 	int64_t *values; /* room for all samples */
@@ -285,7 +292,57 @@ static int compare_pieces(const void *left, const void *right)
 		return a->stack < b->stack ? -1 : 1;
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
+	if (a->labels != b->labels)
+		return a->labels < b->labels ? -1 : 1;
 	return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+/* So many bytes in hexadecimal; false for anything else. */
+static bool read_id(const char *text, uint8_t *id, size_t bytes)
+{
+	if (strlen(text) != 2 * bytes ||
+	    strspn(text, "0123456789abcdef") != 2 * bytes)
+		return false;
+	for (size_t i = 0; i < bytes; i++) {
+		char pair[] = { text[2 * i], text[2 * i + 1], '\0' };
+
+		id[i] = (uint8_t)strtoul(pair, NULL, 16);
+	}
+	return true;
+}
+
+/* Labels are attributes; those of a trace and a span are a link. */
+static void find_labels(struct writing *writing,
+                        const portprof_profile_sample *sample,
+                        struct piece *piece)
+{
+	int32_t list[LABELS_MAX];
+	struct link link = { { 0 }, { 0 } };
+	bool has_span = false;
+	size_t count = 0;
+	portprof_profile_label label;
+
+	for (size_t i = 0; count < LABELS_MAX &&
+	                   portprof_profile_label_get(writing->export->profile,
+	                                              sample, i, &label);
+	     i++) {
+		if (strcmp(label.name, "trace_id") == 0)
+			read_id(label.text, link.trace, sizeof(link.trace));
+		if (strcmp(label.name, "span_id") == 0)
+			has_span = read_id(label.text, link.span,
+			                   sizeof(link.span));
+		if (!ppi_label_is_own(label.name))
+			list[count++] = attribute_of(
+				writing, label.name,
+				label.text[0] ? label.text : NULL,
+				label.number);
+	}
+	piece->labels = numbered(writing, table_number(&writing->labels, list,
+	                                               count * sizeof(*list)));
+	piece->link = has_span ? numbered(writing,
+	                                  table_number(&writing->links, &link,
+	                                               sizeof(link)))
+	                       : 0;
 }
 
 static bool find_pieces(struct writing *writing)
@@ -308,6 +365,7 @@ static bool find_pieces(struct writing *writing)
 		};
 		size_t bytes = sample->depth * sizeof(*sample->locations);
 
+		find_labels(writing, sample, &writing->pieces[i]);
 		writing->pieces[i].sample = i;
 		writing->pieces[i].stack = numbered(
 			writing, table_number(&writing->stacks,
@@ -317,6 +375,13 @@ static bool find_pieces(struct writing *writing)
 			                      sizeof(thread)));
 	}
 	qsort(writing->pieces, count, sizeof(*writing->pieces), compare_pieces);
+	writing->label_lists = calloc((size_t)writing->labels.count + 1,
+	                              sizeof(*writing->label_lists));
+	if (!writing->label_lists)
+		return false;
+	for (const struct table_item *at = writing->labels.items; at;
+	     at = at->hh.next)
+		writing->label_lists[at->number] = at;
 	return !writing->is_short;
 }
 
@@ -337,6 +402,13 @@ static size_t find_attributes(struct writing *writing,
 	if (sample->thread_name[0])
 		attributes[count++] = attribute_of(writing, "thread.name",
 		                                   sample->thread_name, 0);
+	if (piece->labels) {
+		const struct table_item *item = writing->label_lists[
+			piece->labels];
+
+		memcpy(attributes + count, item_thing(item), item->hh.keylen);
+		count += item->hh.keylen / sizeof(*attributes);
+	}
 	return count;
 }
 
@@ -348,7 +420,7 @@ static void put_sample(struct writing *writing, struct otlp_out *out,
 	const portprof_profile *profile = writing->export->profile;
 	bool has_times = portprof_profile_origin_get(profile)->timeline_ns != 0;
 	PpiOtlp__Sample message = PPI_OTLP__SAMPLE__INIT;
-	int32_t attributes[3];
+	int32_t attributes[OF_SAMPLE_MAX];
 	size_t count = 0;
 
 	for (size_t i = first; i < end; i++) {
@@ -372,6 +444,7 @@ static void put_sample(struct writing *writing, struct otlp_out *out,
 	message.attribute_indices = attributes;
 	message.n_attribute_indices =
 		find_attributes(writing, &writing->pieces[first], attributes);
+	message.link_index = writing->pieces[first].link;
 	message.values = writing->values;
 	message.n_values = count;
 	message.timestamps_unix_nano = writing->times;
@@ -402,7 +475,8 @@ static void put_profile(struct otlp_out *out, void *context)
 	for (size_t first = 0, end; first < writing->piece_count; first = end) {
 		for (end = first + 1; end < writing->piece_count &&
 		                      pieces[end].stack == pieces[first].stack &&
-		                      pieces[end].thread == pieces[first].thread;)
+		                      pieces[end].thread == pieces[first].thread &&
+		                      pieces[end].labels == pieces[first].labels;)
 			end++;
 		put_sample(writing, out, first, end);
 	}
@@ -555,16 +629,26 @@ static void put_functions(struct writing *writing, struct otlp_out *out)
 	}
 }
 
-/* Spans of traces: none, by identifiers of their usual lengths. */
-static void put_links(struct otlp_out *out)
+static void put_link(struct otlp_out *out, const struct link *link)
 {
-	static uint8_t zeros[16];
 	PpiOtlp__Link message = PPI_OTLP__LINK__INIT;
 
-	message.trace_id.data = message.span_id.data = zeros;
-	message.trace_id.len = 16;
-	message.span_id.len = 8;
+	message.trace_id.data = (uint8_t *)(uintptr_t)link->trace;
+	message.trace_id.len = sizeof(link->trace);
+	message.span_id.data = (uint8_t *)(uintptr_t)link->span;
+	message.span_id.len = sizeof(link->span);
 	put_message(out, TABLE_LINK, &message);
+}
+
+/* Spans of traces; none has identifiers of the usual lengths, too. */
+static void put_links(struct writing *writing, struct otlp_out *out)
+{
+	static const struct link none;
+
+	put_link(out, &none);
+	for (const struct table_item *at = writing->links.items; at;
+	     at = at->hh.next)
+		put_link(out, item_thing(at));
 }
 
 static void put_stacks(struct writing *writing, struct otlp_out *out)
@@ -636,7 +720,7 @@ static void put_dictionary(struct otlp_out *out, void *context)
 	put_mappings(writing, out);
 	put_locations(writing, out);
 	put_functions(writing, out);
-	put_links(out);
+	put_links(writing, out);
 	put_attributes(writing, out);
 	put_stacks(writing, out);
 	put_text(out, TABLE_STRING, "", 0);
@@ -682,5 +766,8 @@ bool ppi_export_otlp(const struct ppi_export *export)
 	table_free(&writing.attributes);
 	table_free(&writing.stacks);
 	table_free(&writing.threads);
+	table_free(&writing.labels);
+	table_free(&writing.links);
+	free(writing.label_lists);
 	return is_good;
 }

@@ -303,7 +303,7 @@ void ppi_labels_close(struct ppi_labels *labels)
 /* ---- which labels there are ---- */
 
 /* What portprof keeps of a sample beside what was asked for. */
-static bool is_own(const char *name)
+bool ppi_label_is_own(const char *name)
 {
 	static const char *const own[] = {
 		"pid", "tid", "thread", "span", "chain_end", "code_time", "time"
@@ -332,7 +332,7 @@ const char *ppi_labels_name(const portprof_profile *profile, size_t index)
 
 			while (k < count && strcmp(names[k], label.name) != 0)
 				k++;
-			if (k < count || is_own(label.name))
+			if (k < count || ppi_label_is_own(label.name))
 				continue;
 			if (count == index)
 				return label.name;

@@ -110,6 +110,9 @@ bool ppi_label_find(const portprof_profile *profile,
  * words that name those that there are. */
 bool ppi_labels_check(const portprof_profile *profile, const char *name);
 
+/* Whether a label says who, where or when: no more than its sample does. */
+bool ppi_label_is_own(const char *name);
+
 /* The name of the index-th label of a profile that says more than who and when,
  * in the order of their first coming; NULL past the last. */
 const char *ppi_labels_name(const portprof_profile *profile, size_t index);
