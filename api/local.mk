@@ -19,6 +19,7 @@ portprof_headers_HEADERS = \
 	api/portprof/gmon.h \
 	api/portprof/group.h \
 	api/portprof/label.h \
+	api/portprof/label_only.h \
 	api/portprof/profile.h \
 	api/portprof/record.h \
 	api/portprof/region.h \

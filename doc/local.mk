@@ -34,6 +34,7 @@ dist_man_MANS += \
 	doc/man/portprof_gmon.3 \
 	doc/man/portprof_group.3 \
 	doc/man/portprof_label.3 \
+	doc/man/portprof_label_only.3 \
 	doc/man/portprof_profile.3 \
 	doc/man/portprof_record.3 \
 	doc/man/portprof_region.3 \
@@ -43,7 +44,7 @@ dist_man_MANS += \
 	doc/man/portprof_tool.3 \
 	doc/man/portprof_version.3
 EXTRA_DIST += doc/page.png doc/page-dark.png doc/architecture.md doc/walks.md doc/contract.md doc/perf-event-open.md \
-	doc/file-format.md doc/fleet.md doc/moving.md doc/packaging.md doc/python.md doc/platforms/dragonfly.md \
+	doc/file-format.md doc/fleet.md doc/labels.md doc/moving.md doc/packaging.md doc/python.md doc/platforms/dragonfly.md \
 	doc/platforms/freebsd.md doc/platforms/glibc.md \
 	doc/platforms/linux.md doc/platforms/netbsd.md \
 	doc/platforms/openbsd.md doc/platforms/solaris.md \

@@ -11,7 +11,8 @@ noinst_PROGRAMS += \
 	examples/06_event_loop \
 	examples/07_adopt_thread \
 	examples/08_group_values \
-	examples/09_waits
+	examples/09_waits \
+	examples/10_labels_pool
 examples_01_wordcount_LDADD =
 examples_02_range_LDADD = libportprof.la
 examples_03_count_LDADD = libportprof.la
@@ -21,9 +22,10 @@ examples_06_event_loop_LDADD = libportprof.la
 examples_07_adopt_thread_LDADD = libportprof.la
 examples_08_group_values_LDADD = libportprof.la
 examples_09_waits_LDADD = libportprof.la -lpthread
+examples_10_labels_pool_LDADD = libportprof.la -lpthread
 
-# Built by tests/tools/check-examples.sh, where libevent is.
-EXTRA_DIST += examples/libevent_loop.c
+# Built by tests/tools/check-examples.sh, where libevent and libmicrohttpd are.
+EXTRA_DIST += examples/http_labels.c examples/libevent_loop.c
 
 # Built by tests/tools/check-bindings.sh, where there is such a compiler.
 EXTRA_DIST += examples/cpp_scopes.cc examples/fortran_regions.f90

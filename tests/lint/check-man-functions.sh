@@ -105,7 +105,7 @@ for header in "$srcdir"/api/portprof/*.h; do
 		grep -q "^\.Sh $section\$" "$page" ||
 			complain "$page has no section $section"
 	done
-	grep -q '^#include <portprof.h>' "$page" ||
+	grep -q '^#include <portprof\(/label_only\)\{0,1\}.h>' "$page" ||
 		complain "$page has no program as an example"
 	grep -q "^\.It Xr $name 3\$" "$man/libportprof.3" ||
 		complain "libportprof.3 does not list $name.3"

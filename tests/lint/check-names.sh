@@ -35,8 +35,10 @@ for archive in "$builddir"/.libs/libportprof*.a "$builddir"/libportprof*.a; do
 		cp "$tmp/names" "$tmp/more"
 		;;
 	esac
-	# ppi__ are those that protobuf-c writes
-	if grep -v '^_\{0,1\}\(portprof_\|ppi_\)' "$tmp/more" >"$tmp/foreign"; then
+	# ppi__ are those that protobuf-c writes; otel_thread_ctx_v1 is what
+	# OpenTelemetry's readers look for
+	if grep -v '^_\{0,1\}\(portprof_\|ppi_\)' "$tmp/more" |
+		grep -vx otel_thread_ctx_v1 >"$tmp/foreign"; then
 		echo "${archive##*/} defines names without a prefix of ours:"
 		sed 's/^/    /' "$tmp/foreign" | head -n 10
 		status=1

@@ -121,6 +121,42 @@ else
 	skip "libevent_loop takes its samples" "no libevent here"
 fi
 
+
+### Labels
+
+# labelled WORDS PATTERN COMMAND...: recorded by any backend, a line of its report by
+# label has that
+labelled() {
+	labelled_words=$1 labelled_key=$2 labelled_pattern=$3
+	shift 3
+	for backend in perf timer itimer; do
+		"$builddir/portprof" record -q -b "$backend" -F 250 \
+			-o "$tmp/labelled.pb.gz" -- "$@" >"$tmp/out" 2>&1 || continue
+		"$builddir/portprof" report -q -n 0 --sort "label:$labelled_key" \
+			"$tmp/labelled.pb.gz" >"$tmp/out" 2>&1
+		has "$labelled_words, by $backend" "$labelled_pattern" "$tmp/out"
+		return
+	done
+	skip "$labelled_words" "nothing samples here"
+}
+
+labelled "10_labels_pool: tasks are of who made them" query 'daily report *$' \
+	"$builddir/examples/10_labels_pool"
+if [ -e "$builddir/.libs/libportprof.so" ] &&
+	[ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" = nono ] &&
+	pkg-config --exists libmicrohttpd 2>/dev/null; then
+	# shellcheck disable=SC2046,SC2086
+	$CC -std=c11 -D_GNU_SOURCE -Wall -I "$srcdir/api" -I "$builddir/api" \
+		-o "$tmp/http_labels" "$srcdir/examples/http_labels.c" \
+		"$builddir/.libs/libportprof.so" \
+		$(pkg-config --cflags --libs libmicrohttpd) \
+		-Wl,-rpath,"$(cd "$builddir/.libs" && pwd)" >"$tmp/out" 2>&1
+	labelled "http_labels: endpoints are labels" endpoint '/checkout *$' \
+		"$tmp/http_labels" $((20000 + $$ % 20000)) 2
+else
+	skip "http_labels: endpoints are labels" "no libmicrohttpd here"
+fi
+
 ### Both languages
 
 # compiles LANGUAGE STANDARD COMPILER...: each example, with nothing to warn of
