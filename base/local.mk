@@ -10,6 +10,7 @@
 #   processes       what processes have mapped, their memory, whose they are
 #   otel_context    what service a process is, as OpenTelemetry says it
 #   otel_publish    our labels, as its readers find them
+#   otel_thread     what tracing libraries say that threads work for
 #   signals         signals by name; those shared with the program
 #   signal_context  what a signal handler sees: registers, the stack
 #   fork_guard      forked children; timers and exec
@@ -59,6 +60,8 @@ libportprof_base_la_SOURCES = \
 	base/otel_context.h \
 	base/otel_publish.c \
 	base/otel_publish.h \
+	base/otel_thread.c \
+	base/otel_thread.h \
 	base/processes.c \
 	base/processes.h \
 	base/signal_context.c \

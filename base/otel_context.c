@@ -134,6 +134,61 @@ static bool take_attribute(struct bytes attribute,
 	return is_good;
 }
 
+/* AnyValue, ArrayValue (5), AnyValues (1), texts (1). */
+static void take_keys(struct bytes value, struct ppi_otel_keys *keys)
+{
+	struct bytes list = { 0 }, one, text;
+	uint64_t field;
+	bool is_good = true;
+	uint32_t count = 0;
+
+	while (take_field(&value, &field, &text, &is_good))
+		if (field == 5 && text.at)
+			list = text;
+	while (count < PPI_OTEL_KEYS &&
+	       take_field(&list, &field, &one, &is_good)) {
+		char *name = keys->names[count];
+		struct bytes key = { 0 };
+
+		if (field != 1 || !one.at)
+			continue;
+		while (take_field(&one, &field, &text, &is_good))
+			if (field == 1 && text.at)
+				key = text;
+		if (count >= atomic_load(&keys->count) && key.at &&
+		    key.end - key.at < PPI_OTEL_KEY_BYTES &&
+		    !memchr(key.at, '\0', (size_t)(key.end - key.at)))
+			memcpy(name, key.at, (size_t)(key.end - key.at));
+		count++;
+	}
+	if (count > atomic_load(&keys->count))
+		atomic_store_explicit(&keys->count, count,
+		                      memory_order_release);
+}
+
+/* The attribute that has them, in what is known to be well-formed. */
+static void find_keys(const void *payload, size_t bytes,
+                      struct ppi_otel_keys *keys)
+{
+	struct bytes rest = { payload, (const unsigned char *)payload + bytes };
+	struct bytes attribute, part, key, value;
+	uint64_t field;
+	bool is_good = true;
+
+	while (take_field(&rest, &field, &attribute, &is_good)) {
+		key = value = (struct bytes){ 0 };
+		while (take_field(&attribute, &field, &part, &is_good)) {
+			if (field == 1)
+				key = part;
+			if (field == 2)
+				value = part;
+		}
+		if (key.at && value.at &&
+		    is_key(&key, "threadlocal.attribute_key_map"))
+			take_keys(value, keys);
+	}
+}
+
 bool ppi_otel_parse(const void *payload, size_t bytes,
                     struct ppi_otel_resource *resource)
 {
@@ -201,7 +256,8 @@ static bool read_header(uint32_t pid, uint64_t address, struct header *header)
 
 /* Memory of another process is copied by the kernel: a pointer to nowhere is an
  * error, no fault. What was read is whole if the time is the same afterwards. */
-bool ppi_otel_read(uint32_t pid, struct ppi_otel_resource *resource)
+static bool read_all(uint32_t pid, struct ppi_otel_resource *resource,
+                     struct ppi_otel_keys *keys)
 {
 	struct header before, after;
 	uint64_t address;
@@ -220,8 +276,22 @@ bool ppi_otel_read(uint32_t pid, struct ppi_otel_resource *resource)
 	          read_header(pid, address, &after) &&
 	          after.published_at_ns == before.published_at_ns &&
 	          ppi_otel_parse(payload, before.payload_bytes, resource);
+	if (is_good && keys)
+		find_keys(payload, before.payload_bytes, keys);
 	free(payload);
 	if (!is_good)
 		memset(resource, 0, sizeof(*resource));
 	return is_good;
+}
+
+bool ppi_otel_read(uint32_t pid, struct ppi_otel_resource *resource)
+{
+	return read_all(pid, resource, NULL);
+}
+
+bool ppi_otel_read_keys(uint32_t pid, struct ppi_otel_keys *keys)
+{
+	struct ppi_otel_resource resource;
+
+	return read_all(pid, &resource, keys);
 }

@@ -8,6 +8,7 @@
 #ifndef PPI_OTEL_CONTEXT_H
 #define PPI_OTEL_CONTEXT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,15 @@ struct ppi_otel_resource {
 /* Of a process that publishes one. False where it does not, where it cannot be read,
  * and where what is there is no such context, or was changed meanwhile. */
 bool ppi_otel_read(uint32_t pid, struct ppi_otel_resource *resource);
+
+/* The names of the keys of its threads' contexts, by their numbers; it only grows.
+ * Names are written before the count, for readers in signal handlers. */
+enum { PPI_OTEL_KEYS = 256, PPI_OTEL_KEY_BYTES = 64 };
+struct ppi_otel_keys {
+	_Atomic uint32_t count;
+	char names[PPI_OTEL_KEYS][PPI_OTEL_KEY_BYTES]; /* "": too long */
+};
+bool ppi_otel_read_keys(uint32_t pid, struct ppi_otel_keys *keys);
 
 /* From a payload, of any bytes. False when it is none. */
 bool ppi_otel_parse(const void *payload, size_t bytes,

@@ -8,6 +8,7 @@
 #include "base/clock_ns.h"
 #include "base/label_look.h"
 #include "base/label_post.h"
+#include "base/otel_thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -371,6 +372,9 @@ void ppi_label_finder_look(struct ppi_label_finder *finder,
 	if (finder->measured != finder->self)
 		return;
 	look_for_own(finder);
+	/* by handlers alone: a thread that runs on cannot be read from outside */
+	if (!finder->by_time)
+		ppi_otel_threads_look();
 	if (area)
 		fill_area(finder, area);
 }

@@ -6,7 +6,7 @@
  *   handle_tick, is_tick, record_tick, put, is_due, begin_weights,
  *   weigh_by_thread, weigh_by_process, pass_on, sign_as_heir (here)
  *   ppi_itimer_table_get, ppi_itimer_arm_next,
- *   ppi_label_now, ppi_label_of_heir,
+ *   ppi_label_now, ppi_otel_thread_set, ppi_label_of_heir,
  *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_tick_rate_due, ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
@@ -20,6 +20,7 @@
 
 #include "backends/itimer/itimer.h"
 #include "base/label_store.h"
+#include "base/otel_thread.h"
 #include "base/signal_context.h"
 #include "base/signals.h"
 
@@ -159,6 +160,8 @@ static void record_tick(struct itimer_state *state, const void *context)
 	if (!is_due(state, &tick.weight))
 		return;
 	tick.label_set = ppi_label_now(tick.tid);
+	if (!tick.label_set)
+		tick.label_set = ppi_otel_thread_set();
 	sign_as_heir(state, &tick);
 	if (!state->is_by_thread)
 		weigh_by_process(state, &tick, context);

@@ -5,7 +5,7 @@
  * Reached in signal context, and nothing else:
  *   handle_tick, record_tick, is_too_early, set_next, find_thread, is_tick,
  *   pass_on, sign_as_heir (here)
- *   ppi_label_now, ppi_label_of_heir,
+ *   ppi_label_now, ppi_otel_thread_set, ppi_label_of_heir,
  *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_context_pc,
  *   ppi_tick_rate_due
@@ -18,6 +18,7 @@
  */
 #include "backends/timer/timer.h"
 #include "base/label_store.h"
+#include "base/otel_thread.h"
 #include "base/signal_context.h"
 #include "base/signals.h"
 
@@ -127,6 +128,8 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 	set_next(state, thread, cpu_ns);
 	if ((int64_t)(cpu_ns - thread->last_ns) <= 0)
 		return;
+	if (!tick.label_set)
+		tick.label_set = ppi_otel_thread_set();
 	tick.weight = cpu_ns - thread->last_ns;
 	if (thread == &state->heir)
 		sign_as_heir(state, &tick);

@@ -47,4 +47,35 @@ record -b "$backend" -F 250 -o lie.pb.gz -- python3 "$service" 0.3 many-bytes
 report -q -n 0 -x ';' -s process -i lie.pb.gz
 "$portprof" report -s service -i lie.pb.gz >"$tmp/out" 2>"$tmp/words"
 same "a lie names no service" 1 $?
+# what a tracing library says of threads, by handlers
+# shellcheck disable=SC2317
+contexts() {
+	awk -F ';' '
+	BEGIN { right["work_search"] = "/search"; right["work_checkout"] = "/checkout"
+		right["work_nobody"] = "(none)" }
+	FNR == 1 { for (i = 1; i <= NF; i++) { if ($i == "label") l = i
+		if ($i == "function") f = i; if ($i == "samples") n = i }; next }
+	!($f in right) { next }
+	$l == "(unknown)" { next }
+	$l != right[$f] { print "# " $f " has " $l ": " $n; wrong += $n; next }
+	{ seen[$l] += $n }
+	END { exit wrong || !seen["/search"] || !seen["/checkout"] || !seen["(none)"] }' "$1"
+}
+for backend in timer itimer; do
+	record -b "$backend" -F 250 -o context.pb.gz -- "$programs/otel_burn" 4 1500
+	[ "$status" -eq 0 ] || {
+		skip "$backend: $(tail -n 1 "$tmp/words")"
+		continue
+	}
+	report -q -n 0 -x ';' -s label:endpoint,function -i context.pb.gz
+	check "$backend: each function has its context" contexts "$tmp/report"
+	report -q -n 0 -x ';' -s label:span_id -i context.pb.gz
+	has "$backend: with its span" ';abababababababab$' "$tmp/report"
+	lie=1
+	while [ $lie -le 17 ]; do
+		record -b "$backend" -F 250 -o lie.pb.gz -- "$programs/otel_burn" 2 150 $lie
+		same "$backend: lie $lie does no harm" 0 "$status"
+		lie=$((lie + 1))
+	done
+done
 tap_end

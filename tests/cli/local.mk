@@ -8,7 +8,8 @@ check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/ten tests/cli/toggled tests/cli/touch
 # futex(2), sigtimedwait(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
-check_PROGRAMS += tests/cli/switches tests/cli/waits tests/cli/waits_pointers
+check_PROGRAMS += tests/cli/otel_burn tests/cli/switches tests/cli/waits \
+	tests/cli/waits_pointers
 endif
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
@@ -18,6 +19,8 @@ tests_cli_forks_LDADD = -lpthread
 tests_cli_in_step_LDADD =
 tests_cli_inherited_LDADD =
 tests_cli_label_burn_LDADD = libportprof.la -lpthread
+tests_cli_otel_burn_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+tests_cli_otel_burn_LDADD = -lpthread
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =
