@@ -44,8 +44,8 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list.h \
 	tools/list/list_explain.c \
 	tools/list/list_print.c \
-	tools/merge/json_read.c \
-	tools/merge/json_read.h \
+	tools/json_read.c \
+	tools/json_read.h \
 	tools/merge/merge.c \
 	tools/merge/merge.h \
 	tools/merge/merge_regions.c \
@@ -118,6 +118,8 @@ libportprof_tools_la_SOURCES = \
 	tools/stat/stat_json.c \
 	tools/stat/stat_numbers.c \
 	tools/stat/stat_events.c \
+	tools/stat/stat_compare.c \
+	tools/stat/stat_places.c \
 	tools/stat/stat_run.c \
 	tools/stat/stat_text.c \
 	tools/targets/cgroup_find.c \

@@ -540,3 +540,15 @@ int ppi_take_color(const struct ppi_given *given, void *nothing)
 	               ? PPI_EXIT_OK
 	               : ppi_given_refuse(given, "auto, always or never");
 }
+
+int ppi_take_percent(const struct ppi_given *given, void *percent)
+{
+	char *end;
+	double number = strtod(given->value, &end);
+
+	end += *end == '%';
+	if (end == given->value || *end || !(number >= 0) || number > 1e9)
+		return ppi_given_refuse(given, "a percentage such as 5%");
+	*(double *)percent = number;
+	return PPI_EXIT_OK;
+}

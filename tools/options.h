@@ -90,6 +90,8 @@ int ppi_take_texts(const struct ppi_given *given, void *texts);
 int ppi_take_flag(const struct ppi_given *given, void *flag); /* bool, true */
 int ppi_take_number(const struct ppi_given *given, void *number); /* uint64_t */
 /* Seconds, with fractions, into milliseconds: uint64_t, from 1 to `most`. */
+/* "5%" or "5", as a double. */
+int ppi_take_percent(const struct ppi_given *given, void *percent);
 int ppi_take_seconds(const struct ppi_given *given, void *ms);
 /* A folder, from the root on, as libdw needs it: char *, to be freed. */
 int ppi_take_folder(const struct ppi_given *given, void *folder);

@@ -78,7 +78,7 @@ done
 	>/dev/null 2>"$tmp/words"
 same "record -G ends well" 0 $?
 wait
-"$portprof" report -i "$tmp/group.pb.gz" >"$tmp/report" 2>&1
+"$portprof" report -v -i "$tmp/group.pb.gz" >"$tmp/report" 2>&1
 has "what is in the group is sampled" 'burn_much' "$tmp/report"
 # 600 ms are inside, another 600 are not.
 # shellcheck disable=SC2016

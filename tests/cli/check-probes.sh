@@ -225,7 +225,7 @@ for events in "$probe:period=1" "$probe:period=1,task-clock"; do
 	unshare -m sh traced.sh "$portprof" record -q -o run.pb.gz -e "$events" -- \
 		./hit 1000 4 2 1 >"$tmp/printed" 2>"$tmp/words"
 	same "record $events: status" 0 $?
-	"$portprof" report -i run.pb.gz -e "$(echo "$events" | cut -d , -f 1)" \
+	"$portprof" report -v -i run.pb.gz -e "$(echo "$events" | cut -d , -f 1)" \
 		>"$tmp/report" 2>&1
 	has "a sample for each" ' 8000 kept, 0 lost' "$tmp/report"
 done

@@ -357,4 +357,78 @@ if [ "$(id -u)" -eq 0 ] &&
 else
 	skip "as an ordinary user" "not root, or this user cannot get here"
 fi
+### Habits of perf stat
+
+"$portprof" stat -n -r 3 --table -- sleep 0.05 2>out
+same "-n: status" 0 $?
+has "-n: the time" 'seconds time elapsed' out
+has_not "-n: and no event" 'clock' out
+same "--table: each run" 3 "$(grep -c '^ *0[.][0-9]* ([+-]' out)"
+"$portprof" stat --table -- true 2>out
+same "--table of one run: status" 125 $?
+started=$(date +%s)
+"$portprof" stat --timeout 200 -- sleep 600 2>out
+same "--timeout ends the command" 143 $?
+check "in time" [ $(($(date +%s) - started)) -lt 300 ]
+has "and what was counted is printed" 'seconds time elapsed' out
+"$portprof" stat -d -- true 2>out
+has "-d: kinds of faults" 'minor-faults' out
+if "$portprof" stat -a -e cpu-clock --timeout 50 >out 2>words &&
+	! grep -q 'refused\|not supported' out; then
+	"$portprof" stat -a -A -e cpu-clock --timeout 50 >out 2>words
+	same "-A: a row for each CPU" "$(getconf _NPROCESSORS_ONLN)" \
+		"$(grep -c '^CPU[0-9]* .* cpu-clock' out)"
+	"$portprof" stat -a -A -e cpu-clock --timeout 50 -j >out 2>words
+	check "-A: programs get the CPU" python3 -c '
+import json
+events = json.load(open("out"))["events"]
+assert len({e["cpu"] for e in events}) == len(events) > 0'
+	"$portprof" stat -a --per-core -e cpu-clock --timeout 50 >out 2>words
+	has "--per-core: sockets and cores" '^(S[0-9]+-C|CPU)[0-9]+ .* cpu-clock' out
+	"$portprof" stat -a -A -x , -e cpu-clock --timeout 50 >out 2>words
+	has "-A -x: the CPU is the first field" '^CPU0,[0-9.]+,msec,cpu-clock' out
+fi
+"$burn" 600000 1 &
+target=$!
+if "$portprof" stat --per-thread -p $target -e task-clock --timeout 100 >out 2>words; then
+	has "--per-thread: its name and number" "^[^ ]*-$target .* task-clock" out
+fi
+kill $target
+"$portprof" stat -A -- true 2>out
+same "-A of a command: status" 125 $?
+# what has no hardware says so, unless events were named
+"$portprof" stat -- true 2>out
+if ! grep -q ' cycles' out; then
+	has "no hardware counters: a line" 'no hardware counters here' out
+	"$portprof" stat -e page-faults -- true 2>out
+	has_not "not where events are named" 'hardware' out
+fi
+# a clock counts both modes, whatever is asked
+"$portprof" stat -b perf -e page-faults,task-clock:u -- true 2>out
+if grep -q 'page-faults$\|page-faults ' out; then
+	has_not "task-clock:u is no number" '[0-9] ms  task-clock:u' out
+fi
+
+### Against an earlier run
+
+"$portprof" stat -j -r 3 -o base.json -- "$burn" 40
+"$portprof" stat -r 3 --compare base.json --fail-above 20% -- "$burn" 200 2>out
+same "--fail-above: twice the time and more: status" 3 $?
+has "what grew" 'task-clock grew by [0-9.]+ %, more than 20 %' out
+has "and by how much" '[0-9.]+ %  task-clock' out
+"$portprof" stat -r 3 --compare base.json --fail-above 300% -- "$burn" 40 2>out
+same "--fail-above: the same again: status" 0 $?
+"$portprof" stat -j --compare base.json --fail-above 20 -o new.json -- "$burn" 200 \
+	2>words
+check "programs get it, too" python3 -c '
+import json
+compared = json.load(open("new.json"))["compared"]
+assert compared["failed"]
+clock = [c for c in compared["changes"] if c["name"] == "task-clock"][0]
+assert clock["failed"] and clock["after"] > 2 * clock["before"]'
+"$portprof" stat --compare gone.json -- touch made 2>out
+same "--compare: no such file: status" 125 $?
+check "and nothing was run" [ ! -e made ]
+"$portprof" stat --fail-above 5% -- true 2>out
+same "--fail-above of nothing: status" 125 $?
 tap_end

@@ -62,19 +62,6 @@ static int take_sort(const struct ppi_given *given, void *place)
 	return PPI_EXIT_OK;
 }
 
-/* "5%" or "5". */
-static int take_percent(const struct ppi_given *given, void *percent)
-{
-	char *end;
-	double number = strtod(given->value, &end);
-
-	end += *end == '%';
-	if (end == given->value || *end || !(number >= 0) || number > 1e9)
-		return ppi_given_refuse(given, "a percentage such as 5%");
-	*(double *)percent = number;
-	return PPI_EXIT_OK;
-}
-
 static int take_pair(const struct ppi_given *given, void *pairs)
 {
 	const char *equal = strchr(given->value, '=');
@@ -102,10 +89,10 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(form.asked.function) },
 	{ 0, "min-change", "PERCENT",
 	  "leave out rows that changed by less of what they were",
-	  .take = take_percent, .place = AT(form.asked.percent_least) },
+	  .take = ppi_take_percent, .place = AT(form.asked.percent_least) },
 	{ 0, "fail-above", "PERCENT",
 	  "exit with 3 if the total, or a function of --function, grew by more",
-	  .take = take_percent, .place = AT(gate.percent) },
+	  .take = ppi_take_percent, .place = AT(gate.percent) },
 	{ 0, "match", "A=B",
 	  "take module A of BEFORE and module B of AFTER for one",
 	  .take = take_pair, .place = AT(pairs) },

@@ -5,7 +5,6 @@
  *
  *   merge.c          the verb; tables of regions as text and JSON
  *   merge_regions.c  reads such tables and adds them up
- *   json_read.c      reads their JSON
  */
 #include "config.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/foreign_file.h"
 #include "tools/input.h"
-#include "tools/merge/json_read.h"
+#include "tools/json_read.h"
 #include "tools/tools.h"
 
 #include <errno.h>

@@ -44,10 +44,27 @@ static const struct ppi_option table[] = {
 	  .most = DAYS_MS, .what = "a number of milliseconds" },
 	{ 0, "duration", "S", "stop after S seconds",
 	  .take = ppi_take_seconds, .place = AT(duration_ms), .most = DAYS_MS },
+	{ 0, "timeout", "MS",
+	  "stop after MS milliseconds, and end the command",
+	  .take = ppi_take_number, .place = AT(timeout_ms), .least = 10,
+	  .most = DAYS_MS, .what = "a number of milliseconds, from 10" },
+	{ 'd', "detailed", NULL, "also count caches, TLBs and kinds of faults",
+	  .take = ppi_take_flag, .place = AT(has_details) },
+	{ 'M', "metrics", "LIST",
+	  "count these presets, such as IPC; portprof list shows them",
+	  .take = ppi_take_texts, .place = AT(events) },
+	{ 'n', "null", NULL, "count no event: print times alone",
+	  .take = ppi_take_flag, .place = AT(is_null) },
 	{ .help = "How to count" },
 	{ 'r', "repeat", "N", "run N times; print mean and standard error",
 	  .take = ppi_take_number, .place = AT(runs), .least = 1,
 	  .most = 1000000, .what = "a number of runs, from 1" },
+	{ 'A', "no-aggr", NULL, "print each CPU apart (-a or -C)",
+	  .take = ppi_take_flag, .place = AT(by_cpu) },
+	{ 0, "per-core", NULL, "print each core apart (-a or -C)",
+	  .take = ppi_take_flag, .place = AT(by_core) },
+	{ 0, "per-thread", NULL, "print each thread apart (-p)",
+	  .take = ppi_take_flag, .place = AT(by_thread) },
 	{ 'b', "backend", "NAME", "use this backend (the best that counts)",
 	  .take = ppi_take_text, .place = AT(backend) },
 	{ 0, "config", "FILE", "count the events of this configuration file",
@@ -69,6 +86,14 @@ static const struct ppi_option table[] = {
 	  "output is the command's)",
 	  .take = ppi_take_text, .place = AT(output) },
 	PPI_COLOR_OPTION,
+	{ 0, "compare", "FILE",
+	  "also print what changed since FILE, which --json wrote",
+	  .take = ppi_take_text, .place = AT(compare_to) },
+	{ 0, "fail-above", "PERCENT",
+	  "exit with 3 if an event of -e, or the clock, grew by more",
+	  .take = ppi_take_percent, .place = AT(fail_above) },
+	{ 0, "table", NULL, "print the time of each run (-r)",
+	  .take = ppi_take_flag, .place = AT(has_table) },
 	{ 'q', "quiet", NULL, "print only the table",
 	  .take = ppi_take_flag, .place = AT(is_quiet) },
 	{ 'v', "verbose", NULL, "print more of each event",
@@ -103,7 +128,25 @@ static const char *contradiction(const struct ppi_stat_options *options)
 		       "-p PID";
 	if (options->duration_ms && !is_attached)
 		return "--duration needs -p, -t, -a or the like: a command is "
-		       "counted until it ends";
+		       "counted until it ends, and --timeout ends it";
+	if (options->is_null && options->events.count)
+		return "-n counts no event, and -e or -M names some";
+	if (options->by_cpu + options->by_core + options->by_thread > 1)
+		return "-A, --per-core and --per-thread exclude each other";
+	if ((options->by_cpu || options->by_core) &&
+	    options->targets.scope != PPI_SCOPE_SYSTEM)
+		return "-A and --per-core need -a or -C: elsewhere counts "
+		       "follow threads from CPU to CPU";
+	if (options->by_thread && options->targets.scope != PPI_SCOPE_PROCESS)
+		return "--per-thread needs -p or the like: a command has its "
+		       "threads yet to start";
+	if (options->fail_above >= 0 && !options->compare_to)
+		return "--fail-above is about what changed: give --compare "
+		       "FILE";
+	if (options->compare_to && options->interval_ms)
+		return "--compare is about whole runs: leave -I out";
+	if (options->has_table && options->runs < 2)
+		return "--table prints the times of several runs: give -r";
 	if (options->runs > 1 && !options->command)
 		return "-r repeats a command, and no command was given";
 	if (options->runs > 1 && options->interval_ms)
@@ -121,7 +164,7 @@ static int read_options(int argc, char **argv,
 	const char *words;
 	int status;
 
-	*options = (struct ppi_stat_options){ .runs = 1 };
+	*options = (struct ppi_stat_options){ .runs = 1, .fail_above = -1 };
 	status = ppi_line_read(&line, argc, argv, options);
 	if (status == PPI_LINE_READ)
 		status = ppi_targets_choose(&options->targets, &line);
@@ -236,6 +279,8 @@ static void take_run(struct ppi_stat *stat)
 		event->last.is_by_wait4 = event->is_by_wait4;
 		ppi_stat_sum_add(&event->sum, &event->last);
 	}
+	if (stat->walls)
+		stat->walls[stat->done] = stat->times.wall_ns;
 	add_time(&stat->wall, stat->times.wall_ns);
 	if (stat->times.has_cpu) {
 		add_time(&stat->user, stat->times.user_ns);
@@ -286,7 +331,7 @@ static bool open_output(struct ppi_stat *stat)
 static bool print(struct ppi_stat *stat)
 {
 	struct ppi_stat_value *values =
-		calloc(stat->event_count, sizeof(*values));
+		calloc(stat->event_count + 1, sizeof(*values));
 	struct ppi_stat_view view = {
 		.values = values,
 		.wall_ns = (uint64_t)stat->wall.mean,
@@ -297,6 +342,7 @@ static bool print(struct ppi_stat *stat)
 		return false;
 	}
 	take_values(stat, values);
+	ppi_stat_compare(stat);
 	ppi_stat_printer(stat)->final(stat, &view);
 	free(values);
 	return true;
@@ -323,7 +369,10 @@ static int run_all(struct ppi_stat *stat)
 		return status;
 	if (!print(stat))
 		return PPI_EXIT_RECORD;
-	return status < 0 ? stat->end.exit_status : status;
+	ppi_stat_say_grown(stat);
+	if (status < 0)
+		status = stat->end.exit_status;
+	return status == 0 && stat->has_grown ? PPI_EXIT_GROWN : status;
 }
 
 int ppi_stat_main(int argc, char **argv)
@@ -347,6 +396,11 @@ int ppi_stat_main(int argc, char **argv)
 	if (stat.options.targets.scope == PPI_SCOPE_PROCESS &&
 	    !ppi_targets_find(&stat.options.targets))
 		goto free;
+	if (!ppi_stat_spread(&stat) || !ppi_stat_compare_read(&stat))
+		goto free;
+	if (stat.options.has_table)
+		stat.walls = calloc((size_t)stat.options.runs,
+		                    sizeof(*stat.walls));
 	if (!open_output(&stat))
 		goto free;
 	status = run_all(&stat);

@@ -19,10 +19,16 @@
 struct ppi_stat_options {
 	struct ppi_texts events; /* of -e, each perhaps a list */
 	const char *backend, *config_path, *set_name, *output, *separator;
+	const char *compare_to; /* JSON of an earlier run; NULL */
+	double fail_above;      /* percent; below 0: nothing fails */
 	uint64_t runs;          /* 1 unless -r */
 	uint64_t interval_ms, delay_ms, duration_ms; /* 0: none */
 	struct ppi_targets targets;
+	uint64_t timeout_ms;    /* then a command is ended; 0: none */
 	bool is_json, is_quiet, is_verbose, has_no_children;
+	bool is_null;           /* no event: times alone */
+	bool has_details, has_table;
+	bool by_cpu, by_core, by_thread; /* counts apart */
 	char **command;         /* NULL: none */
 };
 
@@ -71,7 +77,14 @@ struct ppi_stat_part {
 	portprof_count count;
 };
 
+/* What counts are apart for: a CPU, the CPUs of a core, or a thread. */
+struct ppi_stat_place {
+	char name[64], cpus[256];
+	int64_t tid; /* 0: CPUs */
+};
+
 struct ppi_stat_event {
+	const struct ppi_stat_place *place; /* NULL: all together */
 	char *asked;              /* with the modifiers of its braces */
 	size_t group;             /* index of its group */
 	bool was_named;           /* by the user, not by default */
@@ -109,6 +122,12 @@ struct ppi_stat {
 	size_t event_count;
 	struct ppi_stat_group *groups;
 	size_t group_count;
+	struct ppi_stat_place *places; /* counts are apart for */
+	size_t place_count;
+	uint64_t *walls;          /* of each run, for the table of them */
+	void *changes;            /* since an earlier run (stat_compare.c) */
+	size_t change_count;
+	bool has_grown;           /* something, by more than is allowed */
 	char backend[32];         /* "": none counts */
 	char *program;            /* the file that will be executed */
 	struct ppi_out file;
@@ -124,6 +143,31 @@ struct ppi_stat {
 /* The events and groups of the options, checked. False with words. */
 bool ppi_stat_choose(struct ppi_stat *stat);
 void ppi_stat_free(struct ppi_stat *stat);
+
+/* One event or group more, empty; NULL or false when out of memory. */
+struct ppi_stat_event *ppi_stat_add_event(struct ppi_stat *stat);
+bool ppi_stat_add_group(struct ppi_stat *stat);
+
+/* Whether any backend can count hardware events here. */
+bool ppi_stat_has_hardware(void);
+
+/* Count apart for each CPU, core or thread, if the options say so. False with
+ * words. */
+bool ppi_stat_spread(struct ppi_stat *stat);
+/* The columns of the longest name of a place, 0 where there is none; and what
+ * JSON calls a place. */
+int ppi_stat_place_width(const struct ppi_stat *stat);
+const char *ppi_stat_place_key(const struct ppi_stat *stat);
+
+/* Read the counts of --compare before anything is run; false with words. Then,
+ * once all runs have ended, judge what changed, and print it. */
+struct ppi_json;
+bool ppi_stat_compare_read(struct ppi_stat *stat);
+void ppi_stat_compare(struct ppi_stat *stat);
+void ppi_stat_put_changes(const struct ppi_stat *stat);
+void ppi_stat_put_changes_json(const struct ppi_stat *stat,
+                               struct ppi_json *json);
+void ppi_stat_say_grown(const struct ppi_stat *stat);
 
 /* Open all groups on a target: a child that waits, or options.targets or tid.
  * False with words when a mistake is found or the target is not there; what

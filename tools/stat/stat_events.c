@@ -11,7 +11,7 @@
 
 /* ---- choosing ---- */
 
-static struct ppi_stat_event *add_event(struct ppi_stat *stat)
+struct ppi_stat_event *ppi_stat_add_event(struct ppi_stat *stat)
 {
 	struct ppi_stat_event *grown =
 		realloc(stat->events, (stat->event_count + 1) * sizeof(*grown));
@@ -24,7 +24,7 @@ static struct ppi_stat_event *add_event(struct ppi_stat *stat)
 	return grown;
 }
 
-static bool begin_group(struct ppi_stat *stat)
+bool ppi_stat_add_group(struct ppi_stat *stat)
 {
 	struct ppi_stat_group *grown =
 		realloc(stat->groups, (stat->group_count + 1) * sizeof(*grown));
@@ -43,9 +43,9 @@ static bool add_to_item(struct ppi_stat *stat, const char *text, size_t item,
 {
 	struct ppi_stat_event *event;
 
-	if (first_group + item == stat->group_count && !begin_group(stat))
+	if (first_group + item == stat->group_count && !ppi_stat_add_group(stat))
 		return false;
-	event = add_event(stat);
+	event = ppi_stat_add_event(stat);
 	if (!event)
 		return false;
 	event->group = first_group + item;
@@ -89,8 +89,7 @@ static bool take_list(struct ppi_stat *stat, const char *list)
 	return false;
 }
 
-/* Whether any backend can count hardware events here. */
-static bool has_hardware(void)
+bool ppi_stat_has_hardware(void)
 {
 	portprof_backend_info info = { .size = sizeof(info) };
 
@@ -110,9 +109,16 @@ static bool take_default(struct ppi_stat *stat)
 	                   "page-faults}"
 	                 : "{task-clock,context-switches,cpu-migrations,"
 	                   "page-faults}") &&
-	       (!has_hardware() ||
-	        take_list(stat, "{cycles,instructions},"
-	                        "{branches,branch-misses}"));
+	       (!ppi_stat_has_hardware() ||
+	        (take_list(stat, "{cycles,instructions},"
+	                         "{branches,branch-misses}") &&
+	         (!stat->options.has_details ||
+	          take_list(stat, "{L1-dcache-loads,L1-dcache-load-misses},"
+	                          "{cache-references,cache-misses},"
+	                          "{dTLB-loads,dTLB-load-misses}")))) &&
+	       (!stat->options.has_details ||
+	        take_list(stat, "{minor-faults,major-faults},"
+	                        "alignment-faults,emulation-faults"));
 }
 
 /* A configuration file counts what it would sample, each event alone. */
@@ -170,7 +176,8 @@ bool ppi_stat_choose(struct ppi_stat *stat)
 		if (!is_known(&stat->events[i], options->backend))
 			return false;
 	}
-	return stat->event_count > 0 || take_default(stat);
+	return stat->event_count > 0 || options->is_null ||
+	       take_default(stat);
 }
 
 void ppi_stat_free(struct ppi_stat *stat)
@@ -180,6 +187,9 @@ void ppi_stat_free(struct ppi_stat *stat)
 		free(stat->events[i].asked);
 	free(stat->events);
 	free(stat->groups);
+	free(stat->places);
+	free(stat->walls);
+	free(stat->changes);
 	free(stat->program);
 }
 
@@ -211,6 +221,22 @@ bool ppi_stat_has_symbols(const struct ppi_stat *stat)
 	return false;
 }
 
+/* Of a place alone, where counts are apart. */
+static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
+                                  const struct ppi_stat_group *group,
+                                  portprof_config *config)
+{
+	const struct ppi_stat_place *place = stat->events[group->first].place;
+	struct ppi_targets one = stat->options.targets;
+
+	if (!place)
+		return ppi_targets_set(&stat->options.targets, child, config);
+	one.scope = place->tid ? PPI_SCOPE_THREAD : PPI_SCOPE_SYSTEM;
+	one.thread = place->tid;
+	one.cpus = place->tid ? NULL : place->cpus;
+	return ppi_targets_set(&one, child, config);
+}
+
 /* NULL with the library's diagnostic. */
 static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
                                   const struct ppi_stat_group *group)
@@ -223,10 +249,10 @@ static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
 		return NULL;
 	status = stat->stops_at_exec && has_symbols(stat, group)
 		? portprof_config_set_target(config, PORTPROF_TARGET_PID, child)
-		: ppi_targets_set(&options->targets, child, config);
+		: set_target(stat, child, group, config);
 	if (status == PORTPROF_OK && options->backend)
 		status = portprof_config_set_backend(config, options->backend);
-	if (status == PORTPROF_OK &&
+	if (status == PORTPROF_OK && !stat->events[group->first].place &&
 	    (options->targets.scope == PPI_SCOPE_COMMAND ||
 	     options->targets.scope == PPI_SCOPE_PROCESS))
 		status = portprof_config_set_number(config, "children",
@@ -441,8 +467,11 @@ static bool was_said(const struct ppi_stat *stat, size_t index)
  * there is no command whose times would be left to show. */
 static bool is_pointless(const struct ppi_stat *stat)
 {
-	bool is_chosen = stat->events[0].was_named || stat->options.backend;
+	bool is_chosen;
 
+	if (stat->event_count == 0) /* -n */
+		return false;
+	is_chosen = stat->events[0].was_named || stat->options.backend;
 	if (!is_chosen && !ppi_stat_is_attached(&stat->options))
 		return false;
 	for (size_t i = 0; i < stat->event_count; i++)

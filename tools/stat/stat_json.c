@@ -88,6 +88,9 @@ static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
 	bool is_refused = event->refusal.status != PORTPROF_OK;
 
 	ppi_json_object(json, NULL);
+	if (event->place)
+		ppi_json_text(json, ppi_stat_place_key(stat),
+		              event->place->name);
 	ppi_json_text(json, "event", event->name);
 	if (!view->is_interval) {
 		ppi_json_text(json, "asked", event->asked);
@@ -204,6 +207,7 @@ static void print_final(struct ppi_stat *stat,
 		put_time(&json, "user_ns", &stat->user);
 		put_time(&json, "system_ns", &stat->system);
 	}
+	ppi_stat_put_changes_json(stat, &json);
 	if (stat->options.command) {
 		ppi_json_signed(&json, "exit_status", stat->end.exit_status);
 		ppi_json_signed(&json, "signal", stat->end.signal);

@@ -120,8 +120,11 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 		*started_ns = ppi_monotonic_ns();
 	}
 	last_ns = *started_ns;
-	stop_ns = options->duration_ms
-	                  ? *started_ns + options->duration_ms * 1000000u
+	stop_ns = options->duration_ms || options->timeout_ms
+	                  ? *started_ns + (options->timeout_ms
+	                                           ? options->timeout_ms
+	                                           : options->duration_ms) *
+	                                          1000000u
 	                  : 0;
 	for (;;) {
 		deadline = next_deadline(stat, last_ns);
@@ -247,6 +250,10 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 	if (!stat->has_begun)
 		never_began(stat);
 	take_times(stat, started_ns);
+	/* --timeout: what was counted was read */
+	if (options->timeout_ms && !ppi_child_has_ended(&child) &&
+	    !ppi_stat_is_attached(options))
+		kill(child.pid, SIGTERM);
 	ppi_child_wait(&child, &stat->end);
 	ppi_stat_read_ended(stat);
 	refuse_other_rights(stat);

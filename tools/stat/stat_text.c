@@ -61,6 +61,8 @@ static void put_field_row(struct ppi_stat *stat,
 	const char *separator = stat->options.separator;
 	double error = ppi_stat_error(&event->sum);
 
+	if (event->place)
+		fprintf(stat->out, "%s%s", event->place->name, separator);
 	put_field_value(stat, index, value);
 	put_field_text(stat, event->info.unit == PORTPROF_UNIT_NANOSECONDS
 				     ? "msec"
@@ -91,6 +93,9 @@ static void put_field_idle(struct ppi_stat *stat,
 		return;
 	if (view->is_interval)
 		fprintf(stat->out, "%.9f%s", (double)view->at_ns / 1e9,
+		        separator);
+	if (stat->events[index].place)
+		fprintf(stat->out, "%s%s", stat->events[index].place->name,
 		        separator);
 	fprintf(stat->out, "%.2f%smsec%s(idle)", ns / 1e6, separator,
 	        separator);
@@ -174,6 +179,9 @@ static void put_value(struct ppi_stat *stat, size_t index,
 	bool is_time = event->info.unit == PORTPROF_UNIT_NANOSECONDS;
 	char number[NUMBER_BYTES], room[PPI_SHOWN_BYTES];
 
+	if (event->place)
+		fprintf(stat->out, "%-*s ", ppi_stat_place_width(stat),
+		        ppi_shown(event->place->name, room));
 	fprintf(stat->out, "%s%*s%s %-2s  %s",
 	        ppi_color(stat->out, is_number ? PPI_BOLD : PPI_YELLOW),
 	        VALUE_WIDTH,
@@ -257,7 +265,9 @@ static void put_tail(const struct ppi_stat *stat, size_t index,
 	char shown[PPI_SHOWN_BYTES];
 	int name = (int)ppi_text_width(ppi_shown(stat->events[index].name,
 	                                         shown));
-	int before = (is_interval ? TIME_WIDTH : 0) + VALUE_WIDTH + 5;
+	int place = ppi_stat_place_width(stat);
+	int before = (is_interval ? TIME_WIDTH : 0) + VALUE_WIDTH + 5 +
+	             (place ? place + 1 : 0);
 	int column = is_interval ? NAME_WIDTH - 1 : NAME_WIDTH;
 	int gap = name < column ? column - name : 0;
 
@@ -284,6 +294,9 @@ static void put_idle(struct ppi_stat *stat, const struct ppi_stat_view *view,
 	if (view->is_interval)
 		fprintf(stat->out, "%*.6f ", TIME_WIDTH - 1,
 		        (double)view->at_ns / 1e9);
+	if (stat->events[index].place)
+		fprintf(stat->out, "%-*s ", ppi_stat_place_width(stat),
+		        stat->events[index].place->name);
 	fprintf(stat->out, "%*s ms  (idle)\n", VALUE_WIDTH,
 	        group_digits(digits, number));
 }
@@ -447,6 +460,43 @@ static void say_why(const struct ppi_stat *stat,
 	}
 }
 
+/* Bars from the fastest run to the slowest, as perf stat --table has them. */
+static void put_runs(struct ppi_stat *stat)
+{
+	enum { BAR = 20 };
+
+	if (!stat->walls)
+		return;
+	fprintf(stat->out, "\n%*s # seconds of each run, and how far it is from "
+	        "the mean\n", VALUE_WIDTH, "");
+	for (unsigned i = 0; i < stat->done; i++) {
+		double seconds = (double)stat->walls[i] / 1e9;
+		double mean = stat->wall.mean / 1e9;
+		double part = mean > 0 ? (seconds - mean) / mean : 0;
+		int bar = (int)(part * 100 + (part < 0 ? -0.5 : 0.5));
+		int length = bar < 0 ? -bar : bar;
+
+		fprintf(stat->out, "%*.9f (%+9.6f) %.*s\n", VALUE_WIDTH,
+		        seconds, seconds - mean, length < BAR ? length : BAR,
+		        bar < 0 ? "--------------------"
+		                : "####################");
+	}
+}
+
+/* Silence would look like a table that is complete. */
+static void put_no_hardware(struct ppi_stat *stat)
+{
+	const struct ppi_stat_options *options = &stat->options;
+
+	if (options->events.count || options->config_path || options->is_null ||
+	    options->is_quiet || ppi_stat_has_hardware())
+		return;
+	fprintf(stat->out, "\n%*s no hardware counters here: cycles, "
+	        "instructions and caches cannot be\n%*s counted; portprof "
+	        "doctor says why\n", VALUE_WIDTH - 15, "", VALUE_WIDTH - 15,
+	        "");
+}
+
 static void print_final(struct ppi_stat *stat,
                         const struct ppi_stat_view *view)
 {
@@ -457,6 +507,7 @@ static void print_final(struct ppi_stat *stat,
 		if (stat->options.is_verbose)
 			put_details(stat, i, &view->values[i]);
 	}
+	put_no_hardware(stat);
 	fputc('\n', stat->out);
 	put_time(stat, &stat->wall, "time elapsed");
 	if (stat->user.runs) {
@@ -464,6 +515,10 @@ static void print_final(struct ppi_stat *stat,
 		put_time(stat, &stat->user, "user");
 		put_time(stat, &stat->system, "sys");
 	}
+	put_runs(stat);
+	if (stat->change_count)
+		fputc('\n', stat->out);
+	ppi_stat_put_changes(stat);
 	fputc('\n', stat->out);
 	fflush(stat->out);
 	if (!stat->options.is_quiet)

@@ -300,6 +300,26 @@ static portprof_status refuse_modes(const struct ppi_event *event,
 	                event->pmu);
 }
 
+/* A clock samples one mode, but counts both, whatever is excluded
+ * (kernel/events/core.c, task_clock_event_read, cpu_clock_event_read). */
+static bool is_clock_of_one_mode(const struct ppi_event *event)
+{
+	return event->is_cpu_time && event->request.has_modes &&
+	       event->counts_user != event->counts_kernel;
+}
+
+static portprof_status refuse_clock_mode(const struct ppi_event *event,
+                                         struct ppi_diag *why)
+{
+	return ppi_because(
+		why, PORTPROF_REASON_BACKEND_LIMIT,
+		ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+	                 "event '%s': this clock counts user and kernel time "
+	                 "together, whatever modes are asked; drop them (stat "
+	                 "prints user and sys of a command below), or sample "
+	                 "with record", event->request.text));
+}
+
 static portprof_status resolve(const struct perf_kernel *kernel,
                                const struct perf_request *request,
                                enum ppi_mode mode, struct ppi_event *event,
@@ -330,6 +350,8 @@ static portprof_status resolve(const struct perf_kernel *kernel,
 		status = ppi_perf_tracepoint_check_filter(kernel, &found, why);
 	if (status != PORTPROF_OK)
 		return status;
+	if (mode == PPI_COUNT && is_clock_of_one_mode(&found))
+		return refuse_clock_mode(&found, why);
 	if (found.is_cpu_time && is_one_mode(&found)) {
 		found.is_cpu_time = false;
 		if (mode == PPI_SAMPLE)

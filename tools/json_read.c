@@ -2,7 +2,7 @@
 /* Reads JSON, piece by piece, without a tree in memory. */
 #include "config.h"
 
-#include "tools/merge/json_read.h"
+#include "tools/json_read.h"
 
 #include <stdlib.h>
 #include <string.h>
