@@ -77,6 +77,7 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_attach.c \
 	tools/record/record_preload.c \
 	tools/record/record_push.c \
+	tools/record/record_repeat.c \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
 	tools/report/report.h \

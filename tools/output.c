@@ -277,3 +277,20 @@ bool ppi_profile_put(const portprof_profile *profile, const char *path)
 		ppi_say_failure(NULL);
 	return ppi_spool_end(&spool, is_good) && is_good;
 }
+
+void ppi_keep_old(const char *path)
+{
+	size_t bytes = strlen(path) + sizeof(".old");
+	struct stat at;
+	char *old;
+
+	/* a device, a pipe or a link stays where it is */
+	if (lstat(path, &at) != 0 || !S_ISREG(at.st_mode))
+		return;
+	old = malloc(bytes);
+	if (old) {
+		snprintf(old, bytes, "%s.old", path);
+		rename(path, old);
+	}
+	free(old);
+}

@@ -63,4 +63,8 @@ bool ppi_profile_put(const portprof_profile *profile, const char *path);
 char *ppi_folder_make(char **path);
 void ppi_folder_remove(char *folder, char *path);
 
+/* What was there becomes PATH.old; there may be nothing, and writing says what is
+ * wrong there. */
+void ppi_keep_old(const char *path);
+
 #endif

@@ -113,6 +113,9 @@ static const struct ppi_option table[] = {
 	  .take = take_time, .place = AT(delay), .what = "ms" },
 	{ 0, "duration", "S", "stop after S seconds",
 	  .take = take_time, .place = AT(duration), .what = "s" },
+	{ 0, "repeat", "N", "run the command N times, and add the samples up",
+	  .take = ppi_take_number, .place = AT(runs), .least = 1,
+	  .most = 100000, .what = "a number of runs, from 1" },
 	{ .help = "How to measure" },
 	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (about 100; a command's by "
 	  "perf: 499)",
@@ -231,6 +234,10 @@ int ppi_record_read_options(const struct ppi_line *line, int argc, char **argv,
 	/* the threads of a thread are its process's: nothing to follow */
 	if (options->targets.scope == PPI_SCOPE_THREAD)
 		options->children = "no";
+	if (options->runs > 1 && (line->verb[0] != 'r' ||
+	                          options->targets.scope != PPI_SCOPE_COMMAND))
+		return ppi_line_wrong(line, "--repeat is for record and a "
+		                            "command, which runs as often");
 	status = check_options(line, options);
 	return status == PPI_LINE_READ ? ppi_push_check(line, options) : status;
 }
@@ -424,5 +431,8 @@ int ppi_record_main(int argc, char **argv)
 	struct ppi_line line = ppi_record_line();
 	int status = ppi_record_read_options(&line, argc, argv, &options);
 
-	return status >= 0 ? status : ppi_record_live(&options, NULL);
+	if (status >= 0)
+		return status;
+	return options.runs > 1 ? ppi_record_repeat(&options)
+	                        : ppi_record_live(&options, NULL);
 }

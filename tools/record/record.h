@@ -47,6 +47,7 @@ struct ppi_record_options {
 	const char *output;     /* NULL: not given */
 	struct ppi_targets targets;
 	const char *waits;      /* "wall": these, too; "off-cpu": alone */
+	uint64_t runs;          /* of the command, added up; 0 as 1 */
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	struct ppi_hidden hidden;
 	struct ppi_push_options push;
@@ -132,6 +133,10 @@ int ppi_record_preload(const struct ppi_record *record);
  * run, and the thread's diagnostic says why. */
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment);
+
+/* Record options->runs runs of a command into one file. The exit status is the last
+ * run's. */
+int ppi_record_repeat(struct ppi_record_options *options);
 
 /* Record as the options say, which were read; `live` may be NULL. The exit
  * status. */

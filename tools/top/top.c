@@ -291,19 +291,6 @@ static void free_reader(struct reader *reader)
 
 /* ---- saving what it has so far as a profile ---- */
 
-/* There may have been none, and writing says what is wrong there. */
-static void keep_old(const char *path)
-{
-	size_t bytes = strlen(path) + sizeof(".old");
-	char *old = malloc(bytes);
-
-	if (old) {
-		snprintf(old, bytes, "%s.old", path);
-		rename(path, old);
-	}
-	free(old);
-}
-
 static bool save_as(const char *from, const char *path, struct ppi_held *held)
 {
 	portprof_profile *profile;
@@ -317,7 +304,7 @@ static bool save_as(const char *from, const char *path, struct ppi_held *held)
 		return false;
 	}
 	if (portprof_output_path(place))
-		keep_old(portprof_output_path(place));
+		ppi_keep_old(portprof_output_path(place));
 	portprof_output_close(place);
 	is_written = portprof_profile_write(profile, path) == PORTPROF_OK;
 	portprof_profile_free(profile);

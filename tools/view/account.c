@@ -977,7 +977,7 @@ static void print_short_trust(const struct ppi_report *report, FILE *out)
 	    stats->kept_samples < PPI_FEW_SAMPLES && !is_of_waits(report)) {
 		ppi_share_range(0.1, stats->kept_samples, &low, &high);
 		fprintf(out, LABEL "%" PRIu64 " samples: a share of 10 %% "
-		        "is %.0f to %.0f %% (95 %%); more by record -F\n", "",
+		        "is %.0f to %.0f %% (95 %%); -F takes more\n", "",
 		        stats->kept_samples, 100 * low, 100 * high);
 	}
 	if (stats->throttled)
