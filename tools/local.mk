@@ -262,3 +262,5 @@ bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = tools/completions/bash/portprof
 zshcompletiondir = $(datadir)/zsh/site-functions
 dist_zshcompletion_DATA = tools/completions/zsh/_portprof
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = tools/completions/fish/portprof.fish

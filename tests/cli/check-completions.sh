@@ -60,8 +60,18 @@ same "files" "some.pb.gz" "$(offered report -i some)"
 check "behind -- a command" [ "$(offered record -F 9 -- awk | grep -c '^awk$')" \
 	-eq 1 ]
 
+same "verbs of help" "report" "$(offered help rep)"
+check "events" [ "$(offered stat -e context- | grep -c '^context-switches$')" -eq 1 ]
+same "events behind a comma" "page-faults,context-switches" \
+	"$(offered stat -e page-faults,context-s)"
+same "processes" $$ "$(offered top -p $$ | grep -x $$)"
+printf 'main;ns::hot_one(int);ns::Class<int>::hot_two 5\n' >some.folded
+same "functions of a profile" "hot_two" "$(offered report some.folded --callers hot_t)"
+same "functions to annotate" "hot_one" "$(offered annotate some.folded hot_o)"
+
 # zsh finds them by the same functions.
-for name in _portprof_verbs _portprof_options _portprof_formats; do
+for name in _portprof_verbs _portprof_options _portprof_formats \
+	_portprof_events _portprof_targets _portprof_functions; do
 	same "zsh: $name is bash's" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/zsh/_portprof")"
@@ -70,5 +80,15 @@ if command -v zsh >/dev/null; then
 	check "zsh: it can be read" zsh -n "$srcdir/tools/completions/zsh/_portprof"
 else
 	skip "zsh: it can be read" "no zsh here"
+fi
+fish=$srcdir/tools/completions/fish/portprof.fish
+has "fish: verbs by the help" 'portprof --help' "$fish"
+if command -v fish >/dev/null; then
+	check "fish: it can be read" fish --no-execute "$fish"
+	same "fish: the verbs" "$(echo "$verbs" | sort)" "$(fish -c "
+		source $fish
+		complete -C 'portprof '" | sed 's/\t.*//' | sort | grep -v -- -)"
+else
+	skip "fish: it can be read" "no fish here"
 fi
 tap_end
