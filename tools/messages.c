@@ -152,6 +152,18 @@ bool ppi_backend_find_info(const char *name, portprof_backend_info *backend)
 	return false;
 }
 
+bool ppi_has_hardware_counters(void)
+{
+	portprof_backend_info info = { .size = sizeof(info) };
+
+	for (size_t i = 0; i < portprof_backend_count(); i++) {
+		if (portprof_backend_info_get(i, &info) == PORTPROF_OK &&
+		    info.is_usable && info.caps & PORTPROF_CAP_HARDWARE)
+			return true;
+	}
+	return false;
+}
+
 enum { LINE_WIDTH = 79 };
 
 /* ---- messages ---- */

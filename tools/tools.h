@@ -116,6 +116,9 @@ const char *ppi_backend_names(char *out, size_t bytes);
 /* Find one by its name; false when there is none. */
 bool ppi_backend_find_info(const char *name, portprof_backend_info *backend);
 
+/* Whether any backend can count hardware events here. */
+bool ppi_has_hardware_counters(void);
+
 /* ---- close matches for an unknown name ---- */
 
 enum { PPI_GUESSES = 3 };

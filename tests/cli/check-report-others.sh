@@ -302,7 +302,7 @@ has "90 columns: both" ' 400  app .* parse.char const.*[)]$' wide
 python3 "$srcdir/tests/html/write_profile.py" weak weak.pb.gz
 "$portprof" report weak.pb.gz | tr '\n' ' ' >weak
 has "skid: how much, where, and what to do" \
-	'10\.0 % is at finish_task_switch\.isra\.0 .*(-e cycles)' weak
+	'10\.0 % is at finish_task_switch\.isra\.0 .*[(]skid[)]' weak
 "$portprof" report small.pb.gz >small
 has_not "skid: not where there is none" 'interrupts' small
 

@@ -265,7 +265,7 @@ def account(b):
           "20.0 %" in text and "plugin.so" in text, text)
     text = b.text("#warnings")
     check("a clock's samples where interrupts are let in again",
-          "10.0 % is at finish_task_switch" in text and "-e cycles" in text,
+          "10.0 % is at finish_task_switch" in text and "(skid)" in text,
           text)
     check("the folded account says how many warnings there are", "warning" in
           b.text("#how"), b.text("#how"))

@@ -123,7 +123,8 @@ function sayWhereInterruptsWaited(facts, series, seen) {
   if (weight < 0.05 * seen.weight || !weight) return "";
   return sayShare(weight, seen.weight) + " is at " + facts.functions[most]
     + " and similar functions, where the kernel enables interrupts again. This clock's samples wait for that"
-    + " (skid): the time was spent before, with interrupts off. A hardware event (-e cycles) shows where.";
+    + " (skid): the time was spent before, with interrupts off."
+    + (facts.has_cycles ? " A hardware event (-e cycles) shows where." : "");
 }
 
 // Sentences about what should keep a reader from a hasty conclusion.

@@ -9,6 +9,7 @@
 #include "tools/view/code.h"
 #include "tools/view/names.h"
 #include "tools/view/view.h"
+#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -226,6 +227,7 @@ static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
 	ppi_json_text(&json, "portprof", portprof_version());
 	ppi_json_text(&json, "title", page->title);
 	ppi_json_flag(&json, "is_diff", page->is_diff);
+	ppi_json_flag(&json, "has_cycles", ppi_has_hardware_counters());
 	ppi_json_flag(&json, "is_normalized", page->is_normalized);
 	ppi_json_real(&json, "noise", ppi_noise_limit(page->tested_count));
 	ppi_json_array(&json, "series");

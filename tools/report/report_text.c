@@ -483,10 +483,10 @@ static void print_rest(const struct columns *columns,
 /* Only for code that makes up a part worth the trouble. */
 static void print_hints(const struct ppi_report *report,
                         const struct ppi_nameless_list *list,
-                        const char *lacks, const char *remedy, FILE *out)
+                        const char *lacks, bool of_lines, FILE *out)
 {
 	const char *before = "\n";
-	char words[PPI_SHOWN_BYTES], module[PPI_SHOWN_BYTES / 2];
+	char words[PPI_SHOWN_BYTES], module[PPI_SHOWN_BYTES / 2], remedy[256];
 
 	for (size_t i = 0; i < list->count; i++) {
 		double share =
@@ -501,7 +501,9 @@ static void print_hints(const struct ppi_report *report,
 		before = "";
 		snprintf(module, sizeof(module), "%s", list->modules[i].module);
 		snprintf(words, sizeof(words), "%s has no %s for %.1f %% of the "
-		         "total: %s", module, lacks, share, remedy);
+		         "total: %s.", module, lacks, share,
+		         ppi_names_remedy(report->profile, module, of_lines,
+		                          remedy, sizeof(remedy)));
 		ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
 	}
 }
@@ -553,9 +555,11 @@ static void print_skid(const struct ppi_report *report,
 	snprintf(words, sizeof(words),
 	         "%.1f %% is at %.200s and similar functions, where the kernel "
 	         "enables interrupts again. This clock's samples wait for that "
-	         "(skid): the time was spent before, with interrupts off. A "
-	         "hardware event (-e cycles) shows where.",
-	         share, ppi_shown(most->function, room));
+	         "(skid): the time was spent before, with interrupts off.%s",
+	         share, ppi_shown(most->function, room),
+	         ppi_has_hardware_counters() ? " A hardware event (-e cycles) "
+	                                       "shows where."
+	                                     : "");
 	fputc('\n', out);
 	ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
 }
@@ -610,13 +614,11 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		print_skid(report, rows, out);
 	if (report->keys & PPI_BY_FUNCTION)
 		print_hints(report, &rows->nameless,
-		            "symbols",
-		            "install its debug symbols to see names.", out);
+		            "symbols", false, out);
 	if (report->keys & PPI_BY_FUNCTION)
 		print_made(report, &rows->made, out);
 	print_hints(report, &rows->lineless,
-	            "lines",
-	            "compile it with -g, or install its debug symbols.", out);
+	            "lines", true, out);
 }
 
 void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,

@@ -148,9 +148,6 @@ void ppi_stat_free(struct ppi_stat *stat);
 struct ppi_stat_event *ppi_stat_add_event(struct ppi_stat *stat);
 bool ppi_stat_add_group(struct ppi_stat *stat);
 
-/* Whether any backend can count hardware events here. */
-bool ppi_stat_has_hardware(void);
-
 /* Count apart for each CPU, core or thread, if the options say so. False with
  * words. */
 bool ppi_stat_spread(struct ppi_stat *stat);

@@ -89,18 +89,6 @@ static bool take_list(struct ppi_stat *stat, const char *list)
 	return false;
 }
 
-bool ppi_stat_has_hardware(void)
-{
-	portprof_backend_info info = { .size = sizeof(info) };
-
-	for (size_t i = 0; i < portprof_backend_count(); i++) {
-		if (portprof_backend_info_get(i, &info) == PORTPROF_OK &&
-		    info.is_usable && info.caps & PORTPROF_CAP_HARDWARE)
-			return true;
-	}
-	return false;
-}
-
 /* Two counters each: so many are left even where one is the watchdog's. */
 static bool take_default(struct ppi_stat *stat)
 {
@@ -109,7 +97,7 @@ static bool take_default(struct ppi_stat *stat)
 	                   "page-faults}"
 	                 : "{task-clock,context-switches,cpu-migrations,"
 	                   "page-faults}") &&
-	       (!ppi_stat_has_hardware() ||
+	       (!ppi_has_hardware_counters() ||
 	        (take_list(stat, "{cycles,instructions},"
 	                         "{branches,branch-misses}") &&
 	         (!stat->options.has_details ||

@@ -489,7 +489,7 @@ static void put_no_hardware(struct ppi_stat *stat)
 	const struct ppi_stat_options *options = &stat->options;
 
 	if (options->events.count || options->config_path || options->is_null ||
-	    options->is_quiet || ppi_stat_has_hardware())
+	    options->is_quiet || ppi_has_hardware_counters())
 		return;
 	fprintf(stat->out, "\n%*s no hardware counters here: cycles, "
 	        "instructions and caches cannot be\n%*s counted; portprof "

@@ -10,6 +10,7 @@
 #include "tools/view/owners.h"
 #include "tools/view/ticker.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,6 +356,90 @@ void ppi_named_free(struct ppi_named *named)
 {
 	free(named->names);
 	ppi_symbols_free(named->symbols);
+}
+
+/* ---- how a file gets the names that it lacks ---- */
+
+/*
+ * Who has the debug files of a system's packages, by ID or ID_LIKE of
+ * os-release(5). From the list of servers at https://debuginfod.elfutils.org,
+ * which asks the others itself.
+ */
+static const struct {
+	const char *system, *server;
+} servers[] = {
+	{ "debian", "https://debuginfod.debian.net" },
+	{ "ubuntu", "https://debuginfod.ubuntu.com" },
+	{ "fedora", "https://debuginfod.fedoraproject.org" },
+	{ "centos", "https://debuginfod.centos.org" },
+	{ "arch", "https://debuginfod.archlinux.org" },
+	{ "suse", "https://debuginfod.opensuse.org" },
+	{ "opensuse", "https://debuginfod.opensuse.org" },
+};
+
+/* The first word of a line of os-release that is in the table; its own before
+ * those that it is like. */
+static const char *server_here(void)
+{
+	const char *found = "https://debuginfod.elfutils.org";
+	FILE *file = fopen("/etc/os-release", "re");
+	char line[256];
+	bool is_own = false;
+
+	while (file && !is_own && fgets(line, sizeof(line), file)) {
+		bool is_id = strncmp(line, "ID=", 3) == 0;
+
+		if (!is_id && strncmp(line, "ID_LIKE=", 8) != 0)
+			continue;
+		for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]);
+		     i++)
+			if (!is_own && strstr(line, servers[i].system)) {
+				found = servers[i].server;
+				is_own = is_id;
+			}
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* What a distribution installed, and so has stripped. */
+static bool is_packaged(const char *path)
+{
+	static const char *const folders[] = { "/usr/", "/lib", "/bin/",
+		                               "/sbin/" };
+
+	if (strncmp(path, "/usr/local/", 11) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return false;
+}
+
+const char *ppi_names_remedy(const portprof_profile *profile,
+                             const char *module, bool of_lines, char *out,
+                             size_t bytes)
+{
+	const portprof_profile_mapping *mapping;
+
+	for (size_t i = 0;
+	     (mapping = portprof_profile_mapping_get(profile, i)) != NULL;
+	     i++) {
+		const char *slash = strrchr(mapping->path, '/');
+
+		if (!slash || strcmp(slash + 1, module) != 0 ||
+		    !is_packaged(mapping->path) || !mapping->build_id[0])
+			continue;
+		snprintf(out, bytes, "DEBUGINFOD_URLS=%s portprof report "
+		         "--debuginfod downloads them", server_here());
+		return out;
+	}
+	snprintf(out, bytes, "%s",
+	         of_lines ? "compile it with -g"
+	                  : "keep the symbol table (no strip, no -s), or have "
+	                    "its debug symbols in --debug-dir");
+	return out;
 }
 
 /* ---- where interrupts are let in ---- */

@@ -68,6 +68,12 @@ bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
 
 /* ---- what a name says ---- */
 
+/* What gives a module, as the profile's files are called, the names (or lines) that
+ * it lacks: where there is one, a command that can be typed. Returns `out`. */
+const char *ppi_names_remedy(const portprof_profile *profile,
+                             const char *module, bool of_lines, char *out,
+                             size_t bytes);
+
 /* Whether a function of the kernel is one that lets interrupts in again. A
  * clock's interrupt that comes while they are off waits until there: it gets
  * samples of what ran before it (skid). */
