@@ -6,10 +6,10 @@
 #include "tools/page/page.h"
 
 #include "base/json.h"
+#include "tools/tools.h"
 #include "tools/view/code.h"
 #include "tools/view/names.h"
 #include "tools/view/view.h"
-#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
