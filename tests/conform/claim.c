@@ -243,7 +243,7 @@ static void sample_17_each_sample_has_the_values_of_its_group(void **state)
 	cf_needs(PORTPROF_CAP_PID_TID);
 	assert_int_equal(portprof_config_add_event(config,
 			"{page-faults,task-clock:period=1000000,"
-			"context-switches}"), PORTPROF_OK);
+			"minor-faults}"), PORTPROF_OK);
 	assert_int_equal(portprof_config_set(config, "fields", "group-values"),
 	                 PORTPROF_OK);
 	assert_int_equal(portprof_config_add_callback(config, take_values,
