@@ -375,9 +375,11 @@ static const char *thread_name(const void *of, size_t i)
 	return thread ? thread->name : NULL;
 }
 
+/* Where code has no names yet, no filter is about code. */
 static bool is_location(const struct applying *applying, size_t i)
 {
-	return i < portprof_profile_location_count(applying->profile);
+	return applying->names &&
+	       i < portprof_profile_location_count(applying->profile);
 }
 
 static const char *module_name(const void *of, size_t i)
