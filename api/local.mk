@@ -42,6 +42,8 @@ libportprof_core_la_SOURCES += \
 	api/core/event_list.c \
 	api/core/event_parse.c \
 	api/core/group.c \
+	api/core/last.c \
+	api/core/last.h \
 	api/core/group_threads.c \
 	api/core/group_threads.h \
 	api/core/helper.c \

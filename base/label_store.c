@@ -363,6 +363,7 @@ bool ppi_label_store_make(void)
 {
 	static bool is_set_up;
 	struct ppi_label_store *store;
+	bool is_asked;
 
 	if (atomic_load(&own.made))
 		return true;
@@ -374,8 +375,11 @@ bool ppi_label_store_make(void)
 			pthread_atfork(lock_own, unlock_own, fork_in_child);
 		is_set_up = true;
 		ppi_fork_guard_init(&own.guard);
-		store = new_store(NULL, own.times || ppi_environment(
-						       PPI_LABELS_TIMES));
+		is_asked = ppi_environment(PPI_LABELS_TIMES) != NULL;
+		store = new_store(NULL, own.times || is_asked);
+		/* the end of a session of this process is not the recorder's */
+		if (store && own.times && is_asked)
+			ppi_label_store_watch(store);
 		atomic_store(&own.made, store);
 		atomic_store(&own.store, store);
 	}

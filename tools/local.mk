@@ -103,6 +103,10 @@ libportprof_tools_la_SOURCES = \
 	tools/view/ticker.h \
 	tools/view/account.c \
 	tools/view/account.h \
+	tools/view/header.c \
+	tools/view/header.h \
+	tools/view/header_doubts.c \
+	tools/view/header_short.c \
 	tools/view/names.c \
 	tools/view/names.h \
 	tools/view/view.c \

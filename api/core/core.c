@@ -33,6 +33,11 @@
  * For all of them:
  *   backend.c          what the core does for backends
  *   diag.c             what went wrong, for the calling thread
+ *   last.c             what the last calls of a thread have left for it
+ *
+ * Labels say whose work a thread does:
+ *   label.c            sets, and which one a thread is in
+ *   label_find.c       which set a sample's thread was in
  */
 #include <portprof/backend.h>
 #include <portprof/catalogue.h>
@@ -41,6 +46,7 @@
 
 #include "api/core/diag.h"
 #include "api/core/event.h"
+#include "api/core/last.h"
 #include "api/core/open.h"
 
 #include <stdio.h>
@@ -105,9 +111,6 @@ size_t portprof_backend_count(void)
 	return count;
 }
 
-/* What the calling thread heard last. */
-static _Thread_local char last_reason[sizeof(((struct ppi_probe *)0)->reason)];
-
 static void describe(const struct ppi_backend_ops *ops,
                      portprof_backend_info *info)
 {
@@ -128,8 +131,8 @@ static void describe(const struct ppi_backend_ops *ops,
 	info->os_errno = probe.os_errno;
 	info->name = ops->name;
 	info->summary = ops->summary;
-	memcpy(last_reason, probe.reason, sizeof(last_reason));
-	info->reason = last_reason;
+	memcpy(ppi_last()->reason, probe.reason, sizeof(probe.reason));
+	info->reason = ppi_last()->reason;
 }
 
 portprof_status portprof_backend_info_get(size_t index,
@@ -405,9 +408,6 @@ static portprof_status refuse_preset(const struct ppi_event_request *request,
 	                request->text, preset->events[0]);
 }
 
-/* What the calling thread asked for last: it owns the strings of the info. */
-static _Thread_local struct ppi_event last_found;
-
 static portprof_status find(const char *event_string, const char *backend,
 			    bool skip_open_check, portprof_event_info *info)
 {
@@ -445,8 +445,8 @@ static portprof_status find(const char *event_string, const char *backend,
 		status = ppi_select_unknown(backend, &why);
 	if (status)
 		return ppi_report(&why);
-	last_found = found.event;
-	ppi_event_info_fill(&last_found, &full);
+	ppi_last()->found = found.event;
+	ppi_event_info_fill(&ppi_last()->found, &full);
 	full.is_counted_only = found.is_counted_only;
 	return ppi_sized_copy(info, &full, sizeof(full), "find event");
 }

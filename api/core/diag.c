@@ -6,6 +6,7 @@
  */
 #include "api/core/diag.h"
 
+#include "api/core/last.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -13,8 +14,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-static _Thread_local portprof_diag last_diag;
 
 /* What is said may quote what a file says; a character cut in the middle by
  * vsnprintf is none, and would be written out. */
@@ -117,16 +116,18 @@ portprof_status ppi_fail(struct ppi_diag *why, portprof_status status,
 
 portprof_status ppi_report(const struct ppi_diag *why)
 {
-	last_diag.status = why->status;
-	last_diag.os_errno = why->os_errno;
-	memcpy(last_diag.step, why->step, sizeof(last_diag.step));
-	memcpy(last_diag.words, why->words, sizeof(last_diag.words));
-	last_diag.reason = why->reason;
-	memcpy(last_diag.place, why->place, sizeof(last_diag.place));
-	last_diag.line = why->line;
-	last_diag.column = why->column;
-	memcpy(last_diag.suggestions, why->suggestions,
-	       sizeof(last_diag.suggestions));
+	portprof_diag *last = &ppi_last()->diag;
+
+	last->status = why->status;
+	last->os_errno = why->os_errno;
+	memcpy(last->step, why->step, sizeof(last->step));
+	memcpy(last->words, why->words, sizeof(last->words));
+	last->reason = why->reason;
+	memcpy(last->place, why->place, sizeof(last->place));
+	last->line = why->line;
+	last->column = why->column;
+	memcpy(last->suggestions, why->suggestions,
+	       sizeof(last->suggestions));
 	return why->status;
 }
 
@@ -150,7 +151,7 @@ portprof_status ppi_refuse_null(const char *function, const char *argument)
 
 const portprof_diag *portprof_last_diag(void)
 {
-	return &last_diag;
+	return &ppi_last()->diag;
 }
 
 portprof_status ppi_sized_copy(void *out, const void *full, size_t full_bytes,

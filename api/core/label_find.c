@@ -203,6 +203,16 @@ static void see_module(struct ppi_label_finder *finder,
 	record->kind = 0;
 }
 
+/* Stores come by themselves, before the records of what went before are seen: one that
+ * was made after the program began is that program's. */
+static bool is_of_new_program(const struct label_process *process,
+                              const portprof_record *exec)
+{
+	return process->has_look && !process->has_next &&
+	       (exec->valid & PORTPROF_FIELD_TIME) &&
+	       process->look.store->created_ns > exec->time_ns;
+}
+
 static void see_other(struct ppi_label_finder *finder,
                       const portprof_record *record)
 {
@@ -217,7 +227,9 @@ static void see_other(struct ppi_label_finder *finder,
 	    PPI_NONE)
 		return;
 	process = find_process(finder, record->pid);
-	if (process && !process->is_self)
+	if (process && !process->is_self &&
+	    (record->kind == PORTPROF_RECORD_EXIT ||
+	     !is_of_new_program(process, record)))
 		forget(process);
 }
 

@@ -36,10 +36,12 @@ with() {
 	mv list "$lists.with" 2>/dev/null || cat words
 }
 
+# By which a program's labels are asked for, and by which it is preloaded.
+labels='^environment PORTPROF_LABEL_TIMES='
 preloaded='^environment (LD_PRELOAD|PORTPROF)='
 for backend in perf timer itimer; do
 	case $backend in
-	perf) allowed='^$' ;;
+	perf) allowed=$labels ;;
 	timer) allowed="$preloaded|^/proc/self/timers " ;;
 	*) allowed=$preloaded ;;
 	esac
@@ -76,7 +78,7 @@ without stdout env
 	>profile 2>words </dev/null
 mv list stdout.with
 same_but "record -o - but for standard output" \
-	"$preloaded|^/proc/self/timers |^descriptor [12] " stdout
+	"$labels|$preloaded|^/proc/self/timers |^descriptor [12] " stdout
 
 # a command of top has no terminal
 if command -v python3 >/dev/null &&

@@ -49,10 +49,11 @@ for backend in timer itimer; do
 		same "timer: children have one thread" 0 "$crowded"
 		judge_run $backend 8 60000 0.8
 	else
-		judge_run $backend 10 100000 0.8
+		# ... and on a busy machine more is behind the last one
+		judge_run $backend 10 100000 0.5
 		same "itimer: children have one thread" 0 "$crowded"
 	fi
-	judge_run $backend 8 60000 0.7 thread
+	judge_run $backend 8 60000 0.5 thread
 done
 [ $can_use_any = yes ] || { echo "skip: neither timer nor itimer here"; exit 77; }
 tap_end

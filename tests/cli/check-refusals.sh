@@ -215,7 +215,7 @@ kill $victim
 if can_use perf; then
 	"$portprof" record -b perf -o "$out" -- sleep 0.4 2>"$tmp/words"
 	if grep -q 'no sample' "$tmp/words"; then
-		said "after a sleep: where it went" 'slept.*context-switches'
+		said "after a sleep: where it went" 'slept.*record --wall'
 		has_not "after a sleep: no higher rate" '-F' "$tmp/words"
 	fi
 	"$portprof" record -b perf -e major-faults@1000000 -o "$out" -- true \

@@ -117,7 +117,7 @@ if [ "$(id -u)" -eq 0 ] && become_ordinary; then
 		claim "and the own one is measured" \
 			"$first not in $pids and f('burn_much') > 0"
 		judge open/p.pb.gz
-		ordinary "$portprof" stat --name "$name" -e task-clock:u \
+		ordinary "$portprof" stat --name "$name" -e page-faults:u \
 			--duration 0.1 >printed 2>words
 		[ "$missing" = . ] ||
 			has "by stat, too" "$missing" words

@@ -16,7 +16,9 @@
  *   give_names.c  the same, written into the profile
  *   short_names.c names as people read and type them
  *   code.c        one function: its source and instructions with weights
- *   account.c     the sums of an event, and how it was measured, as text
+ *   account.c     the sums of an event
+ *   header.c      how it was measured, as text; header_short.c in four lines;
+ *                 header_doubts.c what is to be doubted
  *   ticker.c      what takes long says so on a terminal
  */
 #include "config.h"
