@@ -11,15 +11,32 @@
 #include "api/core/last.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_key_t key;
 static bool has_key;
 
+/* Most programs ask in one thread: its own needs no allocation, and is left to
+ * another when it ends. */
+static struct ppi_last first;
+static _Atomic bool is_taken;
+
+static void give_back(void *memory)
+{
+	if (memory != &first) {
+		free(memory);
+		return;
+	}
+	memset(&first, 0, sizeof(first));
+	atomic_store(&is_taken, false);
+}
+
 static void make_key(void)
 {
-	has_key = pthread_key_create(&key, free) == 0;
+	has_key = pthread_key_create(&key, give_back) == 0;
 }
 
 struct ppi_last *ppi_last(void)
@@ -32,9 +49,11 @@ struct ppi_last *ppi_last(void)
 	last = has_key ? pthread_getspecific(key) : NULL;
 	if (last || !has_key)
 		return last ? last : &shared;
-	last = calloc(1, sizeof(*last));
+	last = atomic_exchange(&is_taken, true) ? calloc(1, sizeof(*last))
+	                                        : &first;
 	if (last && pthread_setspecific(key, last) == 0)
 		return last;
-	free(last);
+	if (last)
+		give_back(last);
 	return &shared;
 }

@@ -70,9 +70,9 @@ profil="$system $others backends/profil/profil_kernel_real.c
 left_out='perf_kernel\.h|backends/(perf|timer)|tests/sim/(perf|timer)'
 left_out="$left_out|tests/unit/(perf_run|perf_case|user_cpu)\\.h"
 left_out="$left_out|linux/(perf_event|futex)\\.h|sys/(profil|ptrace)\\.h|event2/"
-left_out="$left_out|curl/curl\\.h|gperftools/profiler\\.h"
+left_out="$left_out|curl/curl\\.h|gperftools/profiler\\.h|microhttpd\\.h"
 whole=$(find tools api base backends compat examples tests -name '*.c' |
-	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker|cli/waits)[/.]' |
+	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker|cli/(waits|otel_burn))[/.]' |
 	grep -Ev '^backends/(perf|timer|solaris)/' |
 	xargs grep -LE "#include .*($left_out)" | sort)
 solaris="$system backends/solaris/solaris_kernel_real.c"

@@ -89,7 +89,11 @@ static bool add_cpu(struct ppi_vector *places, long cpu, bool by_core)
 
 static bool find_cpus(const struct ppi_stat *stat, struct ppi_vector *places)
 {
+#ifdef _SC_NPROCESSORS_CONF
 	long most = sysconf(_SC_NPROCESSORS_CONF);
+#else /* POSIX has neither */
+	long most = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
 	bool is_good = true;
 
 	for (long cpu = 0; is_good && cpu < most; cpu++)

@@ -10,6 +10,9 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 const char *ppi_head_time(uint64_t ns, char *out, size_t bytes)

@@ -7,6 +7,10 @@
 
 #include "tools/tools.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 /* What the first note with this prefix says; NULL: there is none. */
 static const char *rest_of_note(const portprof_profile_origin *origin,
                                 const char *prefix)

@@ -7,6 +7,8 @@
 #include "tools/tools.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* "2026-11-26 05:51:06 +0000, for 104.3 ms, on web1" */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The screen of portprof top and browse: the terminal, its rows, its turns. It is drawn
+ * on the terminal itself, wherever standard output goes; curses sends what has changed
+ * and nothing else, and restores the terminal for a stop (Ctrl-Z) as at the end. The
+ * folder:
+ *
+ *   screen.c       begin, end, and a turn: keys, news, drawing
+ *   screen_rows.c  the rows of a table; screen_tree.c of the tree of calls
+ *   screen_draw.c  what is drawn
+ *   screen_keys.c  what keys do
+ *   screen_stub.c  a build without curses
+ */
+#include "config.h"
+
+#include "tools/screen/screen_state.h"
+
+#include "base/clock_ns.h"
+#include "tools/tools.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <unistd.h>
+
+/* curses' names for what this file is not about */
+#undef lines
+#undef columns
+
+/* ---- the terminal ---- */
+
+static FILE *open_terminal(void)
+{
+	return fopen("/dev/tty", "r+");
+}
+
+bool ppi_screen_can(const char *verb, const char *instead)
+{
+	const char *kind = getenv("TERM");
+	FILE *terminal = open_terminal();
+	int error = 0;
+	bool is_known;
+
+	if (!terminal) {
+		ppi_say("%s needs a terminal: %s", verb, strerror(errno));
+		ppi_say("without one: %s", instead);
+		return false;
+	}
+	is_known = kind && kind[0] &&
+	           setupterm(kind, fileno(terminal), &error) == OK;
+	fclose(terminal);
+	if (is_known)
+		return true;
+	ppi_say("%s cannot draw on a terminal of type '%s', which is unknown "
+	        "here", verb, kind ? kind : "");
+	ppi_say("set TERM, as in TERM=xterm portprof %s, or use %s", verb,
+	        instead);
+	return false;
+}
+
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
+{
+	struct ppi_screen *screen = calloc(1, sizeof(*screen));
+
+	if (!screen) {
+		ppi_say("out of memory");
+		return NULL;
+	}
+	setlocale(LC_CTYPE, "");
+	screen->data = data;
+	screen->event = event;
+	screen->order = data->is_live ? PPI_SCREEN_RECENT : PPI_SCREEN_ALL;
+	screen->is_stale = true;
+	screen->terminal = open_terminal();
+	/* the size is what the terminal says, whatever COLUMNS and LINES do */
+	use_env(TRUE);
+	use_tioctl(TRUE);
+	screen->curses = screen->terminal ? newterm(NULL, screen->terminal,
+	                                            screen->terminal)
+	                                  : NULL;
+	if (!screen->curses) {
+		ppi_say("the terminal cannot be drawn on");
+		ppi_screen_end(screen);
+		return NULL;
+	}
+	set_term(screen->curses);
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	/* a key is waited for as long as nothing else is to be done */
+	timeout(PPI_SCREEN_WAIT_MS);
+	set_escdelay(50);
+	curs_set(0);
+	return screen;
+}
+
+void ppi_screen_end(struct ppi_screen *screen)
+{
+	if (!screen)
+		return;
+	if (screen->curses) {
+		curs_set(1);
+		endwin();
+		delscreen(screen->curses);
+	}
+	if (screen->terminal)
+		fclose(screen->terminal);
+	ppi_screen_unlist(screen);
+	ppi_screen_rows_free(&screen->rows);
+	ppi_screen_rows_free(&screen->callees);
+	ppi_vector_free(&screen->open.keys);
+	free(screen->module);
+	free(screen->function);
+	free(screen->chosen);
+	free(screen);
+}
+
+bool ppi_screen_is_paused(const struct ppi_screen *screen)
+{
+	return screen->is_paused;
+}
+
+/* ---- the rows ---- */
+
+static struct ppi_screen_wish wish_of(const struct ppi_screen *screen)
+{
+	return (struct ppi_screen_wish){
+		.table = screen->function ? PPI_SCREEN_CALLERS : screen->table,
+		.order = screen->order,
+		.event = screen->event,
+		.function = screen->function,
+		.filter = screen->filter,
+		.module = screen->table == PPI_SCREEN_MODULES ? NULL
+		                                              : screen->module,
+		.pid = screen->table == PPI_SCREEN_PROCESSES ? 0 : screen->pid,
+		.tid = screen->table == PPI_SCREEN_THREADS ||
+		                       screen->table == PPI_SCREEN_PROCESSES
+		               ? 0 : screen->tid,
+		.times = screen->times.has_times ? &screen->times : NULL,
+		.open = &screen->open,
+	};
+}
+
+/* The row that was chosen may stand elsewhere now. */
+static void find_chosen(struct ppi_screen *screen)
+{
+	for (size_t i = 0; screen->chosen && i < screen->rows.count; i++) {
+		const struct ppi_screen_row *row = &screen->rows.rows[i];
+
+		if (row->key == screen->chosen_key &&
+		    strcmp(ppi_screen_row_name(screen, row),
+		           screen->chosen) == 0) {
+			screen->at = i;
+			break;
+		}
+	}
+	if (screen->at >= screen->rows.count)
+		screen->at = screen->rows.count ? screen->rows.count - 1 : 0;
+}
+
+static void copy_head(struct ppi_screen *screen)
+{
+	const struct ppi_screen_data *data = screen->data;
+	const struct ppi_screen_moment *then = &data->moments[PPI_SCREEN_SPAN];
+	struct ppi_screen_head *head = &screen->head;
+	const portprof_profile_origin *origin;
+	const portprof_profile_event *event;
+
+	memset(head, 0, sizeof(*head));
+	head->has_failed = data->has_failed;
+	memcpy(head->why, data->why, sizeof(head->why));
+	event = data->head ? portprof_profile_event_get(data->head,
+	                                                screen->event)
+	                   : NULL;
+	if (!event)
+		return;
+	origin = portprof_profile_origin_get(data->head);
+	head->is_known = event->has_stats || !data->is_live;
+	head->has_stats = event->has_stats;
+	snprintf(head->event, sizeof(head->event), "%s", event->name);
+	head->unit = event->unit;
+	head->stats = event->stats;
+	head->event_count = portprof_profile_event_count(data->head);
+	if (then->profile)
+		head->recent_seconds =
+			(double)(data->moments[0].at_ns - then->at_ns) / 1e9;
+	if (origin->note_count)
+		snprintf(head->note, sizeof(head->note), "%s",
+		         origin->notes[0]);
+}
+
+void ppi_screen_renew(struct ppi_screen *screen, bool may_wait)
+{
+	struct ppi_screen_wish wish = wish_of(screen);
+	struct ppi_screen_rows rows, callees;
+	bool is_good;
+
+	memset(&callees, 0, sizeof(callees));
+	if (may_wait)
+		pthread_mutex_lock(&screen->data->lock);
+	else if (pthread_mutex_trylock(&screen->data->lock) != 0)
+		return;
+	is_good = ppi_screen_rows_make(screen->data, &wish, &rows);
+	if (is_good && screen->function) {
+		wish.table = PPI_SCREEN_CALLEES;
+		is_good = ppi_screen_rows_make(screen->data, &wish, &callees);
+	}
+	copy_head(screen);
+	screen->version = screen->data->version;
+	pthread_mutex_unlock(&screen->data->lock);
+	screen->is_stale = false;
+	ppi_screen_rows_free(&screen->rows);
+	ppi_screen_rows_free(&screen->callees);
+	screen->rows = rows;
+	screen->callees = callees;
+	if (!is_good)
+		snprintf(screen->word, sizeof(screen->word), "out of memory");
+	find_chosen(screen);
+}
+
+/* Whether the data have changed, or another look at them is wanted. */
+static bool has_news(struct ppi_screen *screen)
+{
+	bool is_new = screen->is_stale;
+
+	if (!is_new && pthread_mutex_trylock(&screen->data->lock) == 0) {
+		is_new = screen->data->version != screen->version ||
+		         screen->data->has_failed != screen->head.has_failed;
+		pthread_mutex_unlock(&screen->data->lock);
+	}
+	return is_new;
+}
+
+bool ppi_screen_turn(struct ppi_screen *screen,
+                     const struct ppi_screen_title *title)
+{
+	bool is_news = has_news(screen);
+	int key;
+
+	if (is_news)
+		ppi_screen_renew(screen, false);
+	if (is_news || !screen->drawn_ns || title->ended[0] != '\0' ||
+	    ppi_monotonic_ns() - screen->drawn_ns >=
+	            PPI_SCREEN_EVERY_MS * UINT64_C(1000000))
+		ppi_screen_draw(screen, title);
+	key = getch();
+	if (key == ERR)
+		return true;
+	if (!ppi_screen_obey(screen, title, key))
+		return false;
+	ppi_screen_renew(screen, false);
+	ppi_screen_draw(screen, title);
+	return true;
+}
