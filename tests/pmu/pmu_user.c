@@ -189,7 +189,7 @@ static void per_cpu_is_read_by_the_kernel(void **state)
 
 static void software_is_read_by_the_kernel(void **state)
 {
-	portprof_group *group = lab_group("task-clock:u");
+	portprof_group *group = lab_group("task-clock");
 	uint64_t before = read_counter(group, 0).raw;
 
 	(void)state;

@@ -5,7 +5,7 @@
  * and nothing else, and restores the terminal for a stop (Ctrl-Z) as at the end. The
  * folder:
  *
- *   screen.c       begin, end, and a turn: keys, news, drawing
+ *   screen_turns.c begin, end, and a turn: keys, news, drawing
  *   screen_rows.c  the rows of a table; screen_tree.c of the tree of calls
  *   screen_draw.c  what is drawn
  *   screen_keys.c  what keys do
