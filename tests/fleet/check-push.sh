@@ -9,8 +9,11 @@ set -u
 . "$srcdir/tests/fleet/fleet.sh"
 need_fleet
 
-record -q -g -F 997 -o run.pb.gz -- "$burn" 400
+# The zero makes the argument a text that no number of the file has.
+record -q -g -F 997 -o run.pb.gz -- "$burn" 0400
 "$portprof" report -j run.pb.gz >own.json
+# OTLP has inlined functions on their own.
+"$portprof" report -j --inline run.pb.gz >inlined.json
 host=$(uname -n)
 server_begin web
 
@@ -19,14 +22,14 @@ push() {
 	"$portprof" push "$@" >printed 2>words
 	status=$?
 }
-# json FILE EXPRESSION: of the object r, and f(NAME), a function's own samples
+# json FILE EXPRESSION: of the object r, and f(NAME), a function's own samples in a
+# report
 json() {
 	python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))
-own = json.load(open("own.json"))
 def f(name):
-    return sum(x["self_weight"] for x in own["functions"] if x["name"] == name)
+    return sum(x["self_weight"] for x in r["functions"] if x["name"] == name)
 print(eval(sys.argv[2]))' "$@" 2>&1
 }
 
@@ -77,7 +80,7 @@ has "otlp: type" '^Content-Type: application/x-protobuf' web/0005.request
 python3 "$srcdir/tests/cli/otlp.py" web/0005.body >a.json
 same "otlp: resource" "[('host.name', '$host'), ('service.name', 'burn'), ('team', 'a')]" \
 	"$(json a.json 'sorted((k, v) for k, v in r["resource"].items() if k != "service.version")')"
-same "otlp: functions" "$(json own.json 'f("burn_much")')" \
+same "otlp: functions" "$(json inlined.json 'f("burn_much")')" \
 	"$(json a.json 'r["profiles"][0]["functions"]["burn_much"]')"
 same "otlp: the dictionary" "[]" "$(json a.json 'r["broken"]')"
 
@@ -91,7 +94,7 @@ same "a file: with its account" "$(json own.json 'r["total_weight"]')" \
 
 push -q --to "$url/x" --no-arguments --no-paths --no-host run.pb.gz
 python3 -c 'import gzip; print(gzip.open("web/0007.body").read())' >plain
-has_not "--no-arguments" '\b400\b' plain
+has_not "--no-arguments" '\b0400\b' plain
 has "--no-arguments: but the command" 'burn' plain
 has_not "--no-paths" "$(dirname "$burn")" plain
 has_not "--no-host" "host: $host" plain
@@ -228,7 +231,7 @@ push --to "otlp+$url" --body body run.pb.gz
 same "--body: status" 0 "$status"
 has "--body: the command" "^curl --fail -X POST -H 'Content-Type: application/x-protobuf' --data-binary @'body' '$url/v1development/profiles'\$" printed
 python3 "$srcdir/tests/cli/otlp.py" body >a.json
-same "--body: what is sent" "$(json own.json 'f("burn_much")')" \
+same "--body: what is sent" "$(json inlined.json 'f("burn_much")')" \
 	"$(json a.json 'r["profiles"][0]["functions"]["burn_much"]')"
 
 ### Refusals
