@@ -21,7 +21,7 @@
 #   text, json      text for a terminal, numbers in text; JSON
 #   environment     variables of a program that may have rights of its own
 #   host            the machine, in words
-#   vector          an array that grows
+#   vector, pool    an array that grows; memory that is freed at once, numbered bytes
 #   arithmetic      of 64-bit numbers
 #   cleanup         what runs however a block is left
 
@@ -62,6 +62,8 @@ libportprof_base_la_SOURCES = \
 	base/otel_publish.h \
 	base/otel_thread.c \
 	base/otel_thread.h \
+	base/pool.c \
+	base/pool.h \
 	base/processes.c \
 	base/processes.h \
 	base/signal_context.c \

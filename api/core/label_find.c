@@ -4,11 +4,11 @@
 
 #include "api/core/label_find.h"
 
-#include "api/profile/memory.h"
 #include "base/clock_ns.h"
 #include "base/label_look.h"
 #include "base/label_post.h"
 #include "base/otel_thread.h"
+#include "base/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 
 #include "tools/export/export.h"
 
+#include "base/pool.h"
 #include "base/text.h"
 #include "tools/export/otlp.pb-c.h"
 #include "tools/output.h"
@@ -20,60 +21,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 /* ---- tables: equal things have one number; nothing is number 0 ---- */
 
-struct table_item {
-	UT_hash_handle hh;
-	int32_t number;
-	/* the bytes of the thing follow, and a zero byte */
-};
-
-struct number_table {
-	struct table_item *items; /* in the order of their numbers */
-	int32_t count;               /* without the 0th */
-};
-
-static inline const void *item_thing(const struct table_item *item)
-{
-	return item + 1;
-}
-
 /* The number of a thing, a new one if need be. -1 when out of memory. */
-static int32_t table_number(struct number_table *table, const void *thing,
+static int32_t table_number(struct ppi_pool *table, const void *thing,
                             size_t bytes)
 {
-	struct table_item *item;
+	uint32_t number;
 
 	if (bytes == 0)
 		return 0;
-	HASH_FIND(hh, table->items, thing, bytes, item);
-	if (item)
-		return item->number;
-	item = malloc(sizeof(*item) + bytes + 1);
-	if (!item)
-		return -1;
-	memcpy(item + 1, thing, bytes);
-	((char *)(item + 1))[bytes] = '\0';
-	item->number = ++table->count;
-	HASH_ADD_KEYPTR(hh, table->items, item + 1, bytes, item);
-	return item->number;
+	number = ppi_pool_enter(table, thing, bytes);
+	return number == PPI_NONE ? -1 : (int32_t)number + 1;
 }
 
-static void table_free(struct number_table *table)
+/* The thing of a number from 1 on; *bytes unless NULL. NULL: there are no more. */
+static const void *table_thing(const struct ppi_pool *table, size_t number,
+                               size_t *bytes)
 {
-	struct table_item *item, *next;
-
-	HASH_ITER (hh, table->items, item, next) {
-		HASH_DEL(table->items, item);
-		free(item);
-	}
-	table->count = 0;
+	return number <= ppi_pool_count(table)
+		? ppi_pool_key(table, (uint32_t)number - 1, bytes) : NULL;
 }
 
 /* The number of a text; what is no UTF-8 in it becomes '?'. */
-static int32_t text_number(struct number_table *texts, const char *text)
+static int32_t text_number(struct ppi_pool *texts, const char *text)
 {
 	size_t bytes = strlen(text);
 	char *clean = malloc(bytes + 1);
@@ -218,10 +190,9 @@ struct piece {
 struct writing {
 	const struct ppi_export *export;
 	const struct ppi_symbols_name *names;
-	struct number_table texts, functions, attributes, stacks, threads;
-	struct number_table labels; /* lists of attributes */
-	struct number_table links;
-	const struct table_item **label_lists; /* by number */
+	struct ppi_pool texts, functions, attributes, stacks, threads;
+	struct ppi_pool labels; /* lists of attributes */
+	struct ppi_pool links;
 	struct piece *pieces;
 	size_t piece_count, event;
 	int64_t *values; /* room for all samples */
@@ -375,13 +346,6 @@ static bool find_pieces(struct writing *writing)
 			                      sizeof(thread)));
 	}
 	qsort(writing->pieces, count, sizeof(*writing->pieces), compare_pieces);
-	writing->label_lists = calloc((size_t)writing->labels.count + 1,
-	                              sizeof(*writing->label_lists));
-	if (!writing->label_lists)
-		return false;
-	for (const struct table_item *at = writing->labels.items; at;
-	     at = at->hh.next)
-		writing->label_lists[at->number] = at;
 	return !writing->is_short;
 }
 
@@ -403,11 +367,12 @@ static size_t find_attributes(struct writing *writing,
 		attributes[count++] = attribute_of(writing, "thread.name",
 		                                   sample->thread_name, 0);
 	if (piece->labels) {
-		const struct table_item *item = writing->label_lists[
-			piece->labels];
+		size_t bytes;
+		const int32_t *list = table_thing(
+			&writing->labels, (size_t)piece->labels, &bytes);
 
-		memcpy(attributes + count, item_thing(item), item->hh.keylen);
-		count += item->hh.keylen / sizeof(*attributes);
+		memcpy(attributes + count, list, bytes);
+		count += bytes / sizeof(*attributes);
 	}
 	return count;
 }
@@ -617,12 +582,11 @@ static void put_locations(struct writing *writing, struct otlp_out *out)
 static void put_functions(struct writing *writing, struct otlp_out *out)
 {
 	PpiOtlp__Function message = PPI_OTLP__FUNCTION__INIT;
+	const struct function *function;
 
 	put_message(out, TABLE_FUNCTION, &message);
-	for (const struct table_item *at = writing->functions.items; at;
-	     at = at->hh.next) {
-		const struct function *function = item_thing(at);
-
+	for (size_t i = 1; (function = table_thing(&writing->functions, i,
+	                                           NULL)) != NULL; i++) {
 		message.name_strindex = function->name;
 		message.filename_strindex = function->file;
 		put_message(out, TABLE_FUNCTION, &message);
@@ -644,24 +608,27 @@ static void put_link(struct otlp_out *out, const struct link *link)
 static void put_links(struct writing *writing, struct otlp_out *out)
 {
 	static const struct link none;
+	const struct link *link;
 
 	put_link(out, &none);
-	for (const struct table_item *at = writing->links.items; at;
-	     at = at->hh.next)
-		put_link(out, item_thing(at));
+	for (size_t i = 1; (link = table_thing(&writing->links, i, NULL)) != NULL;
+	     i++)
+		put_link(out, link);
 }
 
 static void put_stacks(struct writing *writing, struct otlp_out *out)
 {
 	static const PpiOtlp__Stack none = PPI_OTLP__STACK__INIT;
+	const uint32_t *locations;
+	size_t bytes;
 
 	put_message(out, TABLE_STACK, &none);
-	for (const struct table_item *at = writing->stacks.items; at;
-	     at = at->hh.next) {
-		const uint32_t *locations = item_thing(at);
+	for (size_t number = 1; (locations = table_thing(
+					 &writing->stacks, number, &bytes)) != NULL;
+	     number++) {
 		PpiOtlp__Stack message = PPI_OTLP__STACK__INIT;
 
-		message.n_location_indices = at->hh.keylen / sizeof(*locations);
+		message.n_location_indices = bytes / sizeof(*locations);
 		message.location_indices = calloc(message.n_location_indices,
 		                                  sizeof(int32_t));
 		if (!message.location_indices) {
@@ -675,47 +642,36 @@ static void put_stacks(struct writing *writing, struct otlp_out *out)
 	}
 }
 
-/* Texts by their numbers, which attributes with a text need. */
-static const char **list_texts(const struct writing *writing)
-{
-	const char **list =
-		calloc((size_t)writing->texts.count + 1, sizeof(*list));
-
-	for (const struct table_item *at = writing->texts.items; list && at;
-	     at = at->hh.next)
-		list[at->number] = item_thing(at);
-	return list;
-}
-
 static void put_attributes(struct writing *writing, struct otlp_out *out)
 {
 	static const PpiOtlp__KeyValueAndUnit none =
 		PPI_OTLP__KEY_VALUE_AND_UNIT__INIT;
-	const char **texts = list_texts(writing);
+	const struct attribute *attribute;
 
-	writing->is_short |= !texts;
 	put_message(out, TABLE_ATTRIBUTE, &none);
-	for (const struct table_item *at = writing->attributes.items;
-	     texts && at; at = at->hh.next) {
-		const struct attribute *attribute = item_thing(at);
+	for (size_t i = 1; (attribute = table_thing(&writing->attributes, i,
+	                                            NULL)) != NULL; i++) {
 		PpiOtlp__KeyValueAndUnit message =
 			PPI_OTLP__KEY_VALUE_AND_UNIT__INIT;
 		PpiOtlp__AnyValue value;
 
 		fill_value(&value,
-		           attribute->text < 0 ? NULL : texts[attribute->text],
+		           attribute->text > 0
+		                   ? table_thing(&writing->texts,
+		                                 (size_t)attribute->text, NULL)
+		                   : NULL,
 		           attribute->number);
 		message.key_strindex = attribute->key;
 		message.value = &value;
 		put_message(out, TABLE_ATTRIBUTE, &message);
 	}
-	free(texts);
 }
 
 /* Texts come last: the other tables may bring some. */
 static void put_dictionary(struct otlp_out *out, void *context)
 {
 	struct writing *writing = context;
+	const char *text;
 
 	put_mappings(writing, out);
 	put_locations(writing, out);
@@ -724,10 +680,9 @@ static void put_dictionary(struct otlp_out *out, void *context)
 	put_attributes(writing, out);
 	put_stacks(writing, out);
 	put_text(out, TABLE_STRING, "", 0);
-	for (const struct table_item *at = writing->texts.items; at;
-	     at = at->hh.next)
-		put_text(out, TABLE_STRING, item_thing(at),
-		         strlen(item_thing(at)));
+	for (size_t i = 1; (text = table_thing(&writing->texts, i, NULL)) != NULL;
+	     i++)
+		put_text(out, TABLE_STRING, text, strlen(text));
 }
 
 static bool put_data(void *context, FILE *file)
@@ -761,13 +716,12 @@ bool ppi_export_otlp(const struct ppi_export *export)
 	free(writing.pieces);
 	free(writing.values);
 	free(writing.times);
-	table_free(&writing.texts);
-	table_free(&writing.functions);
-	table_free(&writing.attributes);
-	table_free(&writing.stacks);
-	table_free(&writing.threads);
-	table_free(&writing.labels);
-	table_free(&writing.links);
-	free(writing.label_lists);
+	ppi_pool_free(&writing.texts);
+	ppi_pool_free(&writing.functions);
+	ppi_pool_free(&writing.attributes);
+	ppi_pool_free(&writing.stacks);
+	ppi_pool_free(&writing.threads);
+	ppi_pool_free(&writing.labels);
+	ppi_pool_free(&writing.links);
 	return is_good;
 }

@@ -96,7 +96,7 @@ static void put_number(struct ppi_wire *row, uint64_t number)
 
 /* A stack is told once a batch; `rows` of it are the samples. */
 struct stacks {
-	struct ppi_intern known; /* of hashes */
+	struct ppi_pool known; /* of hashes */
 	struct ppi_wire functions, modules; /* of the one in hand */
 	char function[2048], module[512];   /* that was running */
 };
@@ -183,17 +183,19 @@ static uint64_t enter_stack(struct ppi_batch *batch, struct stacks *stacks,
 	const struct ppi_wire *functions = &stacks->functions;
 	const struct ppi_wire *modules = &stacks->modules;
 	uint64_t hash = PPI_HASH_BEGIN;
-	bool is_new;
+	size_t known = ppi_pool_count(&stacks->known);
+	uint32_t number;
 
 	hash = ppi_hash_add(hash, functions->bytes.data,
 	                    functions->bytes.count);
 	hash = ppi_hash_add(hash, "\n", 1);
 	hash = ppi_hash_add(hash, modules->bytes.data, modules->bytes.count);
 	hash = ppi_hash_end(hash);
-	rows->is_short |= ppi_intern(&stacks->known, &hash, sizeof(hash),
-	                             &is_new) == SIZE_MAX;
-	if (!is_new ||
-	    (batch->told && ppi_intern_has(batch->told, &hash, sizeof(hash))))
+	number = ppi_pool_enter(&stacks->known, &hash, sizeof(hash));
+	rows->is_short |= number == PPI_NONE;
+	if (number != known ||
+	    (batch->told && ppi_pool_find(batch->told, &hash, sizeof(hash)) !=
+	                            PPI_NONE))
 		return hash;
 	rows->is_short |= !ppi_vector_add(&batch->fresh, sizeof(hash), &hash, 1);
 	put_number(rows, hash);
@@ -216,7 +218,7 @@ struct encoding {
 	struct ppi_batch *batch;
 	struct stacks stacks;
 	struct ppi_wire stack_rows, sample_rows, key, labels;
-	struct ppi_intern keys;
+	struct ppi_pool keys;
 	struct ppi_vector sums;  /* struct sums, by key */
 	struct ppi_vector texts; /* char *: the keys */
 	uint64_t start_s;
@@ -288,15 +290,15 @@ static bool add_sums(struct encoding *encoding, uint64_t samples,
                      uint64_t weight)
 {
 	const struct ppi_wire *key = &encoding->key;
-	bool is_new;
-	size_t number = ppi_intern(&encoding->keys, key->bytes.data,
-	                           key->bytes.count, &is_new);
+	size_t known = ppi_pool_count(&encoding->keys);
+	uint32_t number = ppi_pool_enter(&encoding->keys, key->bytes.data,
+	                                 key->bytes.count);
 	struct sums *sums;
 	char *text;
 
-	if (number == SIZE_MAX || key->is_short)
+	if (number == PPI_NONE || key->is_short)
 		return false;
-	if (is_new) {
+	if (number == known) {
 		text = strndup(key->bytes.data, key->bytes.count);
 		if (!text ||
 		    !ppi_vector_add(&encoding->texts, sizeof(text), &text, 1) ||
@@ -354,8 +356,8 @@ static void free_encoding(struct encoding *encoding)
 		free(PPI_AT(&encoding->texts, char *)[i]);
 	ppi_vector_free(&encoding->texts);
 	ppi_vector_free(&encoding->sums);
-	ppi_intern_free(&encoding->keys);
-	ppi_intern_free(&encoding->stacks.known);
+	ppi_pool_free(&encoding->keys);
+	ppi_pool_free(&encoding->stacks.known);
 	ppi_wire_free(&encoding->stacks.functions);
 	ppi_wire_free(&encoding->stacks.modules);
 	ppi_wire_free(&encoding->key);

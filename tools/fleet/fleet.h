@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/pool.h"
 #include "tools/fleet/wire.h"
 #include "tools/options.h"
 
@@ -158,7 +159,7 @@ struct ppi_batch {
 	uint64_t dropped;            /* batches that were lost before it */
 	/* Hashes of stacks that the engine has, NULL: unknown; and of those that
 	 * this batch brings. */
-	const struct ppi_intern *told;
+	const struct ppi_pool *told;
 	struct ppi_vector fresh;     /* uint64_t */
 };
 

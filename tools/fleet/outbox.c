@@ -42,7 +42,7 @@ struct ppi_outbox {
 	char sending[PPI_BATCH_ID]; /* not to be dropped now; "" none */
 	uint64_t dropped_untold;    /* by no batch that was made yet */
 	unsigned tries;             /* of the batch that is first */
-	struct ppi_intern told;     /* stacks that the engine has */
+	struct ppi_pool told;     /* stacks that the engine has */
 	uint64_t told_ms;           /* since when */
 	int lock_fd;
 	pthread_mutex_t lock;       /* of all but the folder's files */
@@ -473,7 +473,7 @@ void ppi_outbox_close(struct ppi_outbox *outbox)
 		return;
 	if (outbox->lock_fd >= 0)
 		close(outbox->lock_fd);
-	ppi_intern_free(&outbox->told);
+	ppi_pool_free(&outbox->told);
 	pthread_mutex_destroy(&outbox->lock);
 	free(outbox->folder);
 	free(outbox);
@@ -590,11 +590,12 @@ static void remember_told(struct ppi_outbox *outbox,
 	uint64_t now_ms = ppi_monotonic_ns() / 1000000u;
 
 	for (size_t i = 0; i < batch->fresh.count; i++)
-		ppi_intern(&outbox->told, &PPI_AT(&batch->fresh, uint64_t)[i],
-		           sizeof(uint64_t), NULL);
-	if (outbox->told.count < TOLD_MAX && now_ms < outbox->told_ms + TOLD_MS)
+		ppi_pool_enter(&outbox->told,
+		               &PPI_AT(&batch->fresh, uint64_t)[i],
+		               sizeof(uint64_t));
+	if (ppi_pool_count(&outbox->told) < TOLD_MAX && now_ms < outbox->told_ms + TOLD_MS)
 		return;
-	ppi_intern_free(&outbox->told);
+	ppi_pool_free(&outbox->told);
 	outbox->told_ms = now_ms;
 }
 

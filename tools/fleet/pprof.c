@@ -24,12 +24,11 @@ enum {
 
 static uint64_t text(struct ppi_pprof *pprof, const char *text)
 {
-	bool is_new;
-	size_t number = ppi_intern(&pprof->strings, text, strlen(text),
-	                           &is_new);
+	size_t known = ppi_pool_count(&pprof->strings);
+	uint32_t number = ppi_pool_enter(&pprof->strings, text, strlen(text));
 
-	pprof->out.is_short |= number == SIZE_MAX;
-	if (is_new)
+	pprof->out.is_short |= number == PPI_NONE;
+	if (number == known)
 		ppi_wire_string_field(&pprof->texts, PROFILE_STRING, text);
 	return number;
 }
@@ -67,16 +66,16 @@ void ppi_pprof_types(struct ppi_pprof *pprof, const char *const *events,
 }
 
 /* The id of what `part` says, which is a field of the profile if it is new. */
-static uint64_t identify(struct ppi_pprof *pprof, struct ppi_intern *known,
+static uint64_t identify(struct ppi_pprof *pprof, struct ppi_pool *known,
                          unsigned field)
 {
 	struct ppi_wire *part = &pprof->part;
-	bool is_new;
-	size_t number = ppi_intern(known, part->bytes.data, part->bytes.count,
-	                           &is_new);
+	size_t count = ppi_pool_count(known);
+	uint64_t number = ppi_pool_enter(known, part->bytes.data,
+	                                 part->bytes.count);
 
-	pprof->out.is_short |= number == SIZE_MAX;
-	if (is_new) {
+	pprof->out.is_short |= number == PPI_NONE;
+	if (number == count) {
 		ppi_wire_number(part, 1, number + 1);
 		ppi_wire_message(&pprof->out, field, part);
 	}
@@ -178,9 +177,9 @@ bool ppi_pprof_close(struct ppi_pprof *pprof, uint64_t start_ns,
 	ppi_wire_free(&pprof->part);
 	ppi_wire_free(&pprof->inner);
 	ppi_wire_free(&pprof->texts);
-	ppi_intern_free(&pprof->strings);
-	ppi_intern_free(&pprof->functions);
-	ppi_intern_free(&pprof->mappings);
-	ppi_intern_free(&pprof->locations);
+	ppi_pool_free(&pprof->strings);
+	ppi_pool_free(&pprof->functions);
+	ppi_pool_free(&pprof->mappings);
+	ppi_pool_free(&pprof->locations);
 	return is_good;
 }

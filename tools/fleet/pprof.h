@@ -4,12 +4,13 @@
 #ifndef PPI_FLEET_PPROF_H
 #define PPI_FLEET_PPROF_H
 
+#include "base/pool.h"
 #include "tools/fleet/wire.h"
 
 struct ppi_pprof {
 	struct ppi_wire out, part, inner; /* messages; the one in hand */
 	struct ppi_wire texts;
-	struct ppi_intern strings, functions, mappings, locations;
+	struct ppi_pool strings, functions, mappings, locations;
 };
 
 struct ppi_pprof_line {

@@ -15,9 +15,6 @@
 #include <zlib.h>
 #endif
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 void ppi_wire_add(struct ppi_wire *wire, const void *bytes, size_t count)
 {
 	wire->is_short = wire->is_short ||
@@ -289,56 +286,7 @@ bool ppi_wire_unpack(struct ppi_wire *to, const void *bytes, size_t count,
 
 #endif
 
-/* ---- things with numbers ---- */
-
-struct ppi_intern_item {
-	UT_hash_handle hh;
-	size_t number;
-	/* the bytes of the thing follow */
-};
-
-size_t ppi_intern(struct ppi_intern *intern, const void *thing, size_t bytes,
-                  bool *is_new)
-{
-	struct ppi_intern_item *item;
-
-	HASH_FIND(hh, intern->items, thing, bytes, item);
-	if (is_new)
-		*is_new = !item;
-	if (item)
-		return item->number;
-	item = malloc(sizeof(*item) + bytes + 1);
-	if (!item)
-		return SIZE_MAX;
-	memcpy(item + 1, thing, bytes);
-	item->number = intern->count;
-	HASH_ADD_KEYPTR(hh, intern->items, item + 1, bytes, item);
-	if (!item->hh.tbl) {
-		free(item);
-		return SIZE_MAX;
-	}
-	return intern->count++;
-}
-
-bool ppi_intern_has(const struct ppi_intern *intern, const void *thing,
-                    size_t bytes)
-{
-	struct ppi_intern_item *item;
-
-	HASH_FIND(hh, intern->items, thing, bytes, item);
-	return item != NULL;
-}
-
-void ppi_intern_free(struct ppi_intern *intern)
-{
-	struct ppi_intern_item *item, *next;
-
-	HASH_ITER (hh, intern->items, item, next) {
-		HASH_DEL(intern->items, item);
-		free(item);
-	}
-	intern->count = 0;
-}
+/* ---- hashes ---- */
 
 uint64_t ppi_hash_add(uint64_t hash, const void *bytes, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes over the wire, put together in memory: protocol buffers, JSON, query
- * strings, gzip; and things that are told once, by their numbers. */
+ * strings, gzip; and hashes that are the same on all hosts. */
 #ifndef PPI_FLEET_WIRE_H
 #define PPI_FLEET_WIRE_H
 
@@ -71,23 +71,7 @@ bool ppi_wire_pack(struct ppi_wire *to, const void *bytes, size_t count);
 bool ppi_wire_unpack(struct ppi_wire *to, const void *bytes, size_t count,
                      size_t most);
 
-/* ---- things with numbers, from 0 on ---- */
-
-struct ppi_intern_item;
-
-struct ppi_intern {
-	struct ppi_intern_item *items;
-	size_t count;
-};
-
-/* The number of a thing; *is_new unless NULL: it had none. SIZE_MAX when out of
- * memory. */
-size_t ppi_intern(struct ppi_intern *intern, const void *thing, size_t bytes,
-                  bool *is_new);
-/* Whether it has one. */
-bool ppi_intern_has(const struct ppi_intern *intern, const void *thing,
-                    size_t bytes);
-void ppi_intern_free(struct ppi_intern *intern);
+/* ---- hashes ---- */
 
 /* FNV-1a of 64 bits with the last step of MurmurHash3, which spreads it: the same
  * on all hosts. `hash` continues another, or is PPI_HASH_BEGIN. */
