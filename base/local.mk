@@ -19,6 +19,7 @@
 #   elf             build-ids
 #   foreign_file    files that others wrote
 #   text, json      text for a terminal, numbers in text; JSON
+#   protobuf        messages of protocol buffers, as bytes
 #   environment     variables of a program that may have rights of its own
 #   host            the machine, in words
 #   vector, pool    an array that grows; memory that is freed at once, numbered bytes
@@ -66,6 +67,7 @@ libportprof_base_la_SOURCES = \
 	base/pool.h \
 	base/processes.c \
 	base/processes.h \
+	base/protobuf.h \
 	base/signal_context.c \
 	base/signal_context.h \
 	base/signals.c \

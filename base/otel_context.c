@@ -5,6 +5,7 @@
 #include "base/otel_context.h"
 
 #include "base/processes.h"
+#include "base/protobuf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,74 +14,28 @@
 
 /* ---- the payload: a message Resource of opentelemetry/proto/resource/v1 ---- */
 
-struct bytes {
-	const unsigned char *at, *end;
-};
-
-static bool take_number(struct bytes *bytes, uint64_t *number)
-{
-	*number = 0;
-	for (unsigned shift = 0; shift < 64 && bytes->at < bytes->end;
-	     shift += 7) {
-		unsigned char byte = *bytes->at++;
-
-		*number |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return true;
-	}
-	return false;
-}
-
-/* Wire types of protobuf: protobuf.dev/programming-guides/encoding. */
-enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
-
 /* The next field; a `part` of those that have a length. False at the end and where
  * it makes no sense; *is_good says which. */
-static bool take_field(struct bytes *bytes, uint64_t *field,
-                       struct bytes *part, bool *is_good)
+static bool take_field(struct ppi_proto_cursor *bytes, uint64_t *field,
+                       struct ppi_proto_cursor *part, bool *is_good)
 {
-	uint64_t tag, number;
-	size_t left;
+	struct ppi_proto_field got;
 
-	part->at = part->end = NULL;
+	*part = (struct ppi_proto_cursor){ NULL, NULL };
 	if (bytes->at == bytes->end)
 		return false;
-	*is_good = false;
-	if (!take_number(bytes, &tag))
+	*is_good = ppi_proto_next(bytes, &got);
+	if (!*is_good)
 		return false;
-	*field = tag >> 3;
-	left = (size_t)(bytes->end - bytes->at);
-	switch (tag & 7) {
-	case VARINT:
-		if (!take_number(bytes, &number))
-			return false;
-		break;
-	case FIXED64:
-		if (left < 8)
-			return false;
-		bytes->at += 8;
-		break;
-	case FIXED32:
-		if (left < 4)
-			return false;
-		bytes->at += 4;
-		break;
-	case LENGTH:
-		if (!take_number(bytes, &number) ||
-		    number > (uint64_t)(bytes->end - bytes->at))
-			return false;
-		part->at = bytes->at;
-		part->end = bytes->at += number;
-		break;
-	default:
-		return false;
-	}
-	*is_good = *field != 0;
-	return *is_good;
+	*field = got.number;
+	if (got.wire == PPI_PROTO_BYTES)
+		*part = (struct ppi_proto_cursor){ got.bytes,
+			                           got.bytes + got.count };
+	return true;
 }
 
 /* A text without zero bytes that has room. */
-static void keep_text(const struct bytes *text, char *out)
+static void keep_text(const struct ppi_proto_cursor *text, char *out)
 {
 	size_t bytes = (size_t)(text->end - text->at);
 
@@ -91,7 +46,7 @@ static void keep_text(const struct bytes *text, char *out)
 	out[bytes] = '\0';
 }
 
-static bool is_key(const struct bytes *text, const char *key)
+static bool is_key(const struct ppi_proto_cursor *text, const char *key)
 {
 	size_t bytes = (size_t)(text->end - text->at);
 
@@ -99,7 +54,7 @@ static bool is_key(const struct bytes *text, const char *key)
 }
 
 static char *place_of(struct ppi_otel_resource *resource,
-                      const struct bytes *key)
+                      const struct ppi_proto_cursor *key)
 {
 	return is_key(key, "service.name") ? resource->name
 	       : is_key(key, "service.version") ? resource->version
@@ -109,10 +64,10 @@ static char *place_of(struct ppi_otel_resource *resource,
 }
 
 /* KeyValue: a key (1) and an AnyValue (2), which may be a text (1). */
-static bool take_attribute(struct bytes attribute,
+static bool take_attribute(struct ppi_proto_cursor attribute,
                            struct ppi_otel_resource *resource)
 {
-	struct bytes part, key = { 0 }, value = { 0 }, text = { 0 };
+	struct ppi_proto_cursor part, key = { 0 }, value = { 0 }, text = { 0 };
 	uint64_t field;
 	bool is_good = true;
 	char *place;
@@ -135,9 +90,9 @@ static bool take_attribute(struct bytes attribute,
 }
 
 /* AnyValue, ArrayValue (5), AnyValues (1), texts (1). */
-static void take_keys(struct bytes value, struct ppi_otel_keys *keys)
+static void take_keys(struct ppi_proto_cursor value, struct ppi_otel_keys *keys)
 {
-	struct bytes list = { 0 }, one, text;
+	struct ppi_proto_cursor list = { 0 }, one, text;
 	uint64_t field;
 	bool is_good = true;
 	uint32_t count = 0;
@@ -148,7 +103,7 @@ static void take_keys(struct bytes value, struct ppi_otel_keys *keys)
 	while (count < PPI_OTEL_KEYS &&
 	       take_field(&list, &field, &one, &is_good)) {
 		char *name = keys->names[count];
-		struct bytes key = { 0 };
+		struct ppi_proto_cursor key = { 0 };
 
 		if (field != 1 || !one.at)
 			continue;
@@ -170,13 +125,13 @@ static void take_keys(struct bytes value, struct ppi_otel_keys *keys)
 static void find_keys(const void *payload, size_t bytes,
                       struct ppi_otel_keys *keys)
 {
-	struct bytes rest = { payload, (const unsigned char *)payload + bytes };
-	struct bytes attribute, part, key, value;
+	struct ppi_proto_cursor rest = { payload, (const unsigned char *)payload + bytes };
+	struct ppi_proto_cursor attribute, part, key, value;
 	uint64_t field;
 	bool is_good = true;
 
 	while (take_field(&rest, &field, &attribute, &is_good)) {
-		key = value = (struct bytes){ 0 };
+		key = value = (struct ppi_proto_cursor){ 0 };
 		while (take_field(&attribute, &field, &part, &is_good)) {
 			if (field == 1)
 				key = part;
@@ -192,8 +147,8 @@ static void find_keys(const void *payload, size_t bytes,
 bool ppi_otel_parse(const void *payload, size_t bytes,
                     struct ppi_otel_resource *resource)
 {
-	struct bytes rest = { payload, (const unsigned char *)payload + bytes };
-	struct bytes part;
+	struct ppi_proto_cursor rest = { payload, (const unsigned char *)payload + bytes };
+	struct ppi_proto_cursor part;
 	uint64_t field;
 	bool is_good = true;
 

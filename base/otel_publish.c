@@ -7,6 +7,7 @@
 #include "base/clock_ns.h"
 #include "base/environment.h"
 #include "base/otel_context.h"
+#include "base/protobuf.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -73,14 +74,9 @@ static void put(struct writing *writing, const void *bytes, size_t count)
 
 static void put_number(struct writing *writing, uint64_t number)
 {
-	unsigned char bytes[10];
-	size_t count = 0;
+	uint8_t bytes[PPI_VARINT_BYTES];
 
-	do {
-		bytes[count++] = (unsigned char)((number & 0x7f) |
-		                                 (number > 0x7f ? 0x80 : 0));
-	} while (number >>= 7);
-	put(writing, bytes, count);
+	put(writing, bytes, ppi_varint_put(bytes, number));
 }
 
 /* The head of a field with so many bytes, which are written already. */

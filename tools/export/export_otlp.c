@@ -9,6 +9,7 @@
 #include "tools/export/export.h"
 
 #include "base/pool.h"
+#include "base/protobuf.h"
 #include "base/text.h"
 #include "tools/export/otlp.pb-c.h"
 #include "tools/output.h"
@@ -83,13 +84,9 @@ static void put_bytes(struct otlp_out *out, const void *data, size_t bytes)
 
 static void put_varint(struct otlp_out *out, uint64_t number)
 {
-	uint8_t bytes[10];
-	size_t count = 0;
+	uint8_t bytes[PPI_VARINT_BYTES];
 
-	for (; number > 127; number >>= 7)
-		bytes[count++] = (uint8_t)(number | 128);
-	bytes[count++] = (uint8_t)number;
-	put_bytes(out, bytes, count);
+	put_bytes(out, bytes, ppi_varint_put(bytes, number));
 }
 
 /* A field of the wire type 2: so many bytes follow. */

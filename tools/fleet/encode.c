@@ -11,6 +11,7 @@
 #include "tools/fleet/fleet.h"
 
 #include "base/foreign_file.h"
+#include "base/protobuf.h"
 #include "tools/export/export.h"
 #include "tools/output.h"
 #include "tools/tools.h"
@@ -415,8 +416,8 @@ bool ppi_judge_page(struct ppi_answer *answer)
 /* ExportProfilesPartialSuccess: rejected_profiles = 1, error_message = 2. */
 bool ppi_judge_otlp(struct ppi_answer *answer)
 {
-	struct ppi_wire_read read = { .at = answer->body.bytes.data };
-	struct ppi_wire_read part;
+	struct ppi_proto_cursor read = { .at = answer->body.bytes.data }, parts;
+	struct ppi_proto_field field;
 	uint64_t rejected = 0;
 	char words[256] = "";
 
@@ -424,17 +425,16 @@ bool ppi_judge_otlp(struct ppi_answer *answer)
 		return false;
 	read.end = read.at + answer->body.bytes.count;
 	if (strncmp(answer->type, "application/x-protobuf", 22) != 0 ||
-	    !read.at || !ppi_wire_next(&read) || read.field != 1)
+	    !read.at || !ppi_proto_next(&read, &field) || field.number != 1)
 		return true;
-	part = (struct ppi_wire_read){
-		.at = read.bytes, .end = read.bytes + read.count,
-	};
-	while (ppi_wire_next(&part)) {
-		if (part.field == 1)
-			rejected = part.number;
-		else if (part.field == 2)
+	parts = (struct ppi_proto_cursor){ field.bytes,
+		                           field.bytes + field.count };
+	while (ppi_proto_next(&parts, &field)) {
+		if (field.number == 1)
+			rejected = field.value;
+		else if (field.number == 2)
 			snprintf(words, sizeof(words), "%.*s",
-			         (int)part.count, (const char *)part.bytes);
+			         (int)field.count, (const char *)field.bytes);
 	}
 	if (!rejected)
 		return true;

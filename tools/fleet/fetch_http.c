@@ -9,6 +9,7 @@
 
 #include "tools/fleet/fleet.h"
 
+#include "base/protobuf.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -175,11 +176,12 @@ static bool judge_trailers(const struct ppi_fetch *fetch, const uint8_t *bytes,
 static void take_report(const uint8_t *bytes, size_t count,
                         struct ppi_wire *profile)
 {
-	struct ppi_wire_read read = { .at = bytes, .end = bytes + count };
+	struct ppi_proto_cursor read = { bytes, bytes + count };
+	struct ppi_proto_field field;
 
-	while (ppi_wire_next(&read))
-		if (read.field == ANSWER_PPROF)
-			ppi_wire_add(profile, read.bytes, read.count);
+	while (ppi_proto_next(&read, &field))
+		if (field.number == ANSWER_PPROF)
+			ppi_wire_add(profile, field.bytes, field.count);
 }
 
 static bool take_frames(const struct ppi_fetch *fetch,

@@ -4,6 +4,7 @@
 
 #include "tools/fleet/wire.h"
 
+#include "base/protobuf.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -70,13 +71,9 @@ char *ppi_wire_string(struct ppi_wire *wire)
 
 void ppi_wire_varint(struct ppi_wire *wire, uint64_t number)
 {
-	uint8_t bytes[10];
-	size_t count = 0;
+	uint8_t bytes[PPI_VARINT_BYTES];
 
-	for (; number > 127; number >>= 7)
-		bytes[count++] = (uint8_t)(number | 128);
-	bytes[count++] = (uint8_t)number;
-	ppi_wire_add(wire, bytes, count);
+	ppi_wire_add(wire, bytes, ppi_varint_put(bytes, number));
 }
 
 void ppi_wire_number(struct ppi_wire *wire, unsigned field, uint64_t number)
@@ -107,58 +104,6 @@ void ppi_wire_message(struct ppi_wire *wire, unsigned field,
 	ppi_wire_field(wire, field, part->bytes.data, part->bytes.count);
 	wire->is_short |= part->is_short;
 	part->bytes.count = 0;
-}
-
-static uint64_t read_varint(struct ppi_wire_read *read)
-{
-	uint64_t number = 0;
-
-	for (unsigned shift = 0; read->at < read->end && shift < 64;
-	     shift += 7) {
-		uint8_t byte = *read->at++;
-
-		number |= (uint64_t)(byte & 127) << shift;
-		if (byte < 128)
-			return number;
-	}
-	read->is_wrong = true;
-	return 0;
-}
-
-bool ppi_wire_next(struct ppi_wire_read *read)
-{
-	uint64_t key;
-
-	if (read->is_wrong || read->at >= read->end)
-		return false;
-	key = read_varint(read);
-	read->field = (unsigned)(key >> 3);
-	read->number = 0;
-	read->bytes = NULL;
-	read->count = 0;
-	switch (key & 7) {
-	case 0:
-		read->number = read_varint(read);
-		break;
-	case 1:
-		read->count = 8;
-		break;
-	case 2:
-		read->count = (size_t)read_varint(read);
-		break;
-	case 5:
-		read->count = 4;
-		break;
-	default:
-		read->is_wrong = true;
-	}
-	if (read->is_wrong || read->count > (size_t)(read->end - read->at)) {
-		read->is_wrong = true;
-		return false;
-	}
-	read->bytes = read->at;
-	read->at += read->count;
-	return true;
 }
 
 /* ---- text ---- */

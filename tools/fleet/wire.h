@@ -30,7 +30,7 @@ void ppi_wire_free(struct ppi_wire *wire);
  * memory, then or before. The wire is freed. */
 char *ppi_wire_string(struct ppi_wire *wire);
 
-/* ---- protocol buffers: https://protobuf.dev/programming-guides/encoding ---- */
+/* ---- protocol buffers; base/protobuf.h reads them ---- */
 
 void ppi_wire_varint(struct ppi_wire *wire, uint64_t number);
 /* 0 is what a field that is missing has, so it is left out. */
@@ -42,18 +42,6 @@ void ppi_wire_string_field(struct ppi_wire *wire, unsigned field,
 /* `part` is emptied. */
 void ppi_wire_message(struct ppi_wire *wire, unsigned field,
                       struct ppi_wire *part);
-
-/* The next field of a message that others sent: false at its end, and for what is
- * no message. Bytes of a number are none. */
-struct ppi_wire_read {
-	const uint8_t *at, *end;
-	unsigned field;
-	uint64_t number;
-	const uint8_t *bytes;
-	size_t count;
-	bool is_wrong;
-};
-bool ppi_wire_next(struct ppi_wire_read *read);
 
 /* ---- text ---- */
 

@@ -6,6 +6,7 @@
 #include "api/profile/pprof/encode.h"
 
 #include "api/profile/atomic_file.h"
+#include "base/protobuf.h"
 #include "base/vector.h"
 
 #include <errno.h>
@@ -116,26 +117,14 @@ void ppi_gzip_close(struct ppi_gzip *gzip)
 
 /* ---- messages ---- */
 
-static size_t put_varint(uint8_t *out, uint64_t value)
-{
-	size_t count = 0;
-
-	while (value >= 0x80) {
-		out[count++] = (uint8_t)(value | 0x80);
-		value >>= 7;
-	}
-	out[count++] = (uint8_t)value;
-	return count;
-}
-
 /* Tag and length of a field of bytes. */
 static void add_head(struct ppi_encoder *encoder, enum ppi_field field,
                      size_t bytes)
 {
-	uint8_t head[20];
-	size_t count = put_varint(head, (uint64_t)field << 3 | 2);
+	uint8_t head[2 * PPI_VARINT_BYTES];
+	size_t count = ppi_varint_put(head, (uint64_t)field << 3 | 2);
 
-	count += put_varint(head + count, bytes);
+	count += ppi_varint_put(head + count, bytes);
 	ppi_gzip_add(&encoder->gzip, head, count);
 }
 

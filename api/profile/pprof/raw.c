@@ -7,88 +7,25 @@
 #include "api/profile/pprof/raw.h"
 
 #include "api/profile/pprof/encode.h"
+#include "base/protobuf.h"
 
 /* ---- fields, one after another, not trusted ---- */
-
-/* Bytes being read. */
-struct cursor {
-	const uint8_t *at, *end;
-};
-
-enum wire {
-	WIRE_VARINT = 0,
-	WIRE_64 = 1,
-	WIRE_BYTES = 2,
-	WIRE_32 = 5
-};
-
-/* A field as it stands in the file. */
-struct wire_field {
-	uint32_t number;
-	enum wire wire;
-	uint64_t value;       /* varint */
-	const uint8_t *bytes; /* of WIRE_BYTES */
-	size_t count;
-};
-
-/* Of a field of WIRE_BYTES; others have none to point at. */
-static struct cursor field_cursor(const struct wire_field *field)
-{
-	return (struct cursor){ field->bytes, field->bytes + field->count };
-}
 
 /* What a message may take: no honest one comes near. */
 enum { MESSAGE_BYTES_MAX = 64 << 20 };
 
-static bool read_varint(struct cursor *from, uint64_t *value)
+/* False when it is damaged. */
+static bool read_field(struct ppi_proto_cursor *from,
+                       struct ppi_proto_field *field)
 {
-	uint64_t sum = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		if (from->at == from->end)
-			return false;
-		sum |= (uint64_t)(*from->at & 0x7f) << shift;
-		if (!(*from->at++ & 0x80)) {
-			*value = sum;
-			return true;
-		}
-	}
-	return false;
+	return ppi_proto_next(from, field) && field->count <= MESSAGE_BYTES_MAX;
 }
 
-/* False when it is damaged. */
-static bool read_field(struct cursor *from, struct wire_field *field)
+/* Of a field of bytes; others have none to point at. */
+static struct ppi_proto_cursor field_cursor(const struct ppi_proto_field *field)
 {
-	uint64_t tag, left;
-
-	if (!read_varint(from, &tag) || tag >> 3 == 0 ||
-	    tag >> 3 > UINT32_MAX)
-		return false;
-	field->number = (uint32_t)(tag >> 3);
-	field->wire = (enum wire)(tag & 7);
-	switch (tag & 7) {
-	case WIRE_VARINT:
-		return read_varint(from, &field->value);
-	case WIRE_64:
-		field->count = 8;
-		break;
-	case WIRE_32:
-		field->count = 4;
-		break;
-	case WIRE_BYTES:
-		if (!read_varint(from, &left) ||
-		    left > MESSAGE_BYTES_MAX)
-			return false;
-		field->count = (size_t)left;
-		break;
-	default:
-		return false;
-	}
-	if (field->count > (size_t)(from->end - from->at))
-		return false;
-	field->bytes = from->at;
-	from->at += field->count;
-	return true;
+	return (struct ppi_proto_cursor){ field->bytes,
+		                          field->bytes + field->count };
 }
 
 /* ---- a sample ---- */
@@ -106,23 +43,23 @@ enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_UNIT = 4 };
 
 /* A list of numbers: packed, as ours are, or one number a field. */
 static portprof_status add_numbers(struct ppi_vector *list,
-                                   const struct wire_field *field)
+                                   const struct ppi_proto_field *field)
 {
-	struct cursor from;
+	struct ppi_proto_cursor from;
 	uint64_t value = field->value;
 
-	if (field->wire == WIRE_VARINT)
+	if (field->wire == PPI_PROTO_VARINT)
 		return ppi_vector_add(list, sizeof(value), &value, 1)
 		               ? PORTPROF_OK
 		               : PORTPROF_E_NOMEM;
-	if (field->wire != WIRE_BYTES)
+	if (field->wire != PPI_PROTO_BYTES)
 		return PORTPROF_E_FORMAT;
 	/* no number takes less than a byte */
 	if (!ppi_vector_reserve(list, sizeof(value), field->count))
 		return PORTPROF_E_NOMEM;
 	from = field_cursor(field);
 	while (from.at < from.end) {
-		if (!read_varint(&from, &value))
+		if (!ppi_varint_read(&from, &value))
 			return PORTPROF_E_FORMAT;
 		PPI_AT(list, uint64_t)[list->count++] = value;
 	}
@@ -146,22 +83,22 @@ static int64_t *label_part(struct ppi_raw_label *label, uint32_t number)
 }
 
 static portprof_status add_label(struct ppi_vector *labels,
-                                 const struct wire_field *message)
+                                 const struct ppi_proto_field *message)
 {
 	struct ppi_raw_label label = { 0 };
-	struct cursor from;
+	struct ppi_proto_cursor from;
 
-	if (message->wire != WIRE_BYTES)
+	if (message->wire != PPI_PROTO_BYTES)
 		return PORTPROF_E_FORMAT;
 	from = field_cursor(message);
 	while (from.at < from.end) {
-		struct wire_field field = { 0 };
+		struct ppi_proto_field field;
 		int64_t *part;
 
 		if (!read_field(&from, &field))
 			return PORTPROF_E_FORMAT;
 		part = label_part(&label, field.number);
-		if (part && field.wire != WIRE_VARINT)
+		if (part && field.wire != PPI_PROTO_VARINT)
 			return PORTPROF_E_FORMAT;
 		if (part)
 			*part = (int64_t)field.value;
@@ -174,7 +111,7 @@ static portprof_status add_label(struct ppi_vector *labels,
 portprof_status ppi_raw_sample_read(const struct ppi_raw_sample *sample,
                                     struct ppi_raw_parts *parts)
 {
-	struct cursor from = { sample->bytes,
+	struct ppi_proto_cursor from = { sample->bytes,
 		                   sample->bytes + sample->count };
 	portprof_status status = PORTPROF_OK;
 
@@ -182,7 +119,7 @@ portprof_status ppi_raw_sample_read(const struct ppi_raw_sample *sample,
 	parts->values.count = 0;
 	parts->labels.count = 0;
 	while (from.at < from.end && status == PORTPROF_OK) {
-		struct wire_field field = { 0 };
+		struct ppi_proto_field field;
 
 		if (!read_field(&from, &field))
 			return PORTPROF_E_FORMAT;
@@ -272,7 +209,7 @@ uint64_t ppi_raw_bytes(const struct ppi_raw *raw)
  * bytes for four.
  */
 static bool has_room(const struct ppi_raw *raw,
-                     const struct wire_field *field)
+                     const struct ppi_proto_field *field)
 {
 	uint64_t more = field->number == PPI_FIELD_STRING
 	                        ? field->count
@@ -294,7 +231,7 @@ static size_t count_of(const struct ppi_raw *raw, enum ppi_raw_list list)
 }
 
 static portprof_status add_sample(struct ppi_raw *raw,
-                                  const struct wire_field *field)
+                                  const struct ppi_proto_field *field)
 {
 	struct ppi_raw_sample sample = { field->bytes, field->count };
 	portprof_status status = ppi_raw_sample_read(&sample, &raw->parts);
@@ -346,7 +283,7 @@ static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 	       append(raw, PPI_RAW_THREADS, sizeof(thread), &thread, 1);
 }
 
-static bool add_string(struct ppi_raw *raw, const struct wire_field *field)
+static bool add_string(struct ppi_raw *raw, const struct ppi_proto_field *field)
 {
 	char *text = ppi_arena_copy(&raw->arena, field->bytes, field->count);
 	struct ppi_raw_string string = { text, 0 };
@@ -383,7 +320,7 @@ static const ProtobufCMessageDescriptor *kind_of(uint32_t number)
 }
 
 static portprof_status add_message(struct ppi_raw *raw,
-                                   const struct wire_field *field,
+                                   const struct ppi_proto_field *field,
                                    const ProtobufCMessageDescriptor *kind)
 {
 	portprof_status status = PORTPROF_OK;
@@ -418,17 +355,17 @@ static portprof_status add_message(struct ppi_raw *raw,
 }
 
 static portprof_status add_comments(struct ppi_raw *raw,
-                                    const struct wire_field *field)
+                                    const struct ppi_proto_field *field)
 {
-	struct cursor from;
+	struct ppi_proto_cursor from;
 	uint64_t value = field->value;
 
-	if (field->wire == WIRE_VARINT)
+	if (field->wire == PPI_PROTO_VARINT)
 		return done(append(raw, PPI_RAW_COMMENTS, sizeof(value),
 		                   &value, 1));
 	from = field_cursor(field);
 	while (from.at < from.end) {
-		if (!read_varint(&from, &value))
+		if (!ppi_varint_read(&from, &value))
 			return PORTPROF_E_FORMAT;
 		if (!append(raw, PPI_RAW_COMMENTS, sizeof(value), &value, 1))
 			return PORTPROF_E_NOMEM;
@@ -438,7 +375,7 @@ static portprof_status add_comments(struct ppi_raw *raw,
 
 /* The account is unpacked when it is known to be the last. */
 static portprof_status add_account(struct ppi_raw *raw,
-                                   const struct wire_field *field)
+                                   const struct ppi_proto_field *field)
 {
 	const char *copy =
 		ppi_arena_copy(&raw->news, field->bytes, field->count);
@@ -476,10 +413,10 @@ static int64_t *scalar(struct ppi_raw_single *single, uint32_t number)
 /* ---- the messages of a part ---- */
 
 static portprof_status add_field(struct ppi_raw *raw,
-                                 const struct wire_field *field)
+                                 const struct ppi_proto_field *field)
 {
 	const ProtobufCMessageDescriptor *kind = kind_of(field->number);
-	bool is_bytes = field->wire == WIRE_BYTES;
+	bool is_bytes = field->wire == PPI_PROTO_BYTES;
 	int64_t *single = scalar(&raw->single, field->number);
 
 	if (field->number == PPI_FIELD_SAMPLE)
@@ -487,12 +424,12 @@ static portprof_status add_field(struct ppi_raw *raw,
 	if (kind)
 		return is_bytes ? add_message(raw, field, kind)
 		                : PORTPROF_E_FORMAT;
-	if (single && field->wire != WIRE_VARINT)
+	if (single && field->wire != PPI_PROTO_VARINT)
 		return PORTPROF_E_FORMAT;
 	if (single)
 		*single = (int64_t)field->value;
 	if (field->number == PPI_FIELD_COMMENT)
-		return is_bytes || field->wire == WIRE_VARINT
+		return is_bytes || field->wire == PPI_PROTO_VARINT
 		               ? add_comments(raw, field)
 		               : PORTPROF_E_FORMAT;
 	if (field->number == PPI_FIELD_STRING)
@@ -506,7 +443,7 @@ static portprof_status add_field(struct ppi_raw *raw,
 portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
                             size_t count)
 {
-	struct cursor from = { bytes, bytes + count };
+	struct ppi_proto_cursor from = { bytes, bytes + count };
 	struct ppi_raw_single single = raw->single;
 	size_t counts[PPI_RAW_LISTS];
 	portprof_status status = PORTPROF_OK;
@@ -514,7 +451,7 @@ portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
 	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
 		counts[i] = raw->lists[i].count;
 	while (from.at < from.end && status == PORTPROF_OK) {
-		struct wire_field field = { 0 };
+		struct ppi_proto_field field;
 
 		if (!read_field(&from, &field))
 			status = PORTPROF_E_FORMAT;
