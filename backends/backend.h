@@ -481,6 +481,10 @@ bool ppi_ticks_wait_before(const struct ppi_backend_session *bs,
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
                                  portprof_status status, const char *why);
 
+/* The count of a backend without CAP_COUNT: UNSUPPORTED. */
+portprof_status ppi_no_count(struct ppi_backend_session *bs, portprof_count *out,
+                             size_t count);
+
 /* ---- optional tables ---- */
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the core does for backends (backends/backend.h): notes and findings, the
- * parts of a request, the words nearest to a mistyped one, and records with their
- * payloads, which sinks read again here.
+ * What the core does for backends (backends/backend.h): notes and findings, what
+ * is the same in many, the parts of a request, the words nearest to a mistyped one,
+ * and records with their payloads, which sinks read again here.
  */
 #include "api/core/event.h"
 
@@ -50,6 +50,15 @@ void ppi_probe_report(struct ppi_probe *probe, const char *topic,
 	va_end(values);
 	finding.words = text;
 	probe->take(&finding, probe->context);
+}
+
+portprof_status ppi_no_count(struct ppi_backend_session *bs, portprof_count *out,
+                             size_t count)
+{
+	(void)bs;
+	(void)out;
+	(void)count;
+	return PORTPROF_E_UNSUPPORTED;
 }
 
 /* ---- the parts of a request: finding, refusing, writing ---- */

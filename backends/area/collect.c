@@ -525,15 +525,6 @@ static portprof_status collect_drain(struct ppi_backend_session *bs,
 
 /* ---- the rest ---- */
 
-static portprof_status collect_count(struct ppi_backend_session *bs,
-                                     portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 static portprof_status collect_stats(struct ppi_backend_session *bs,
                                      size_t event, struct ppi_account *out)
 {
@@ -587,7 +578,7 @@ const struct ppi_backend_ops ppi_backend_collect = {
 	.start = collect_start,
 	.stop = collect_stop,
 	.drain = collect_drain,
-	.count = collect_count,
+	.count = ppi_no_count,
 	.stats = collect_stats,
 	.close = collect_close,
 };

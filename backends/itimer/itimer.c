@@ -576,15 +576,6 @@ static portprof_status itimer_drain(struct ppi_backend_session *bs,
 
 /* ---- the rest ---- */
 
-static portprof_status itimer_count(struct ppi_backend_session *bs,
-                                    portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 /* A tick that comes while SIGPROF is pending is merged with it by the kernel,
  * untold: what we dropped ourselves is only a lower bound. */
 static portprof_status itimer_stats(struct ppi_backend_session *bs,
@@ -649,7 +640,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.start = itimer_start,
 	.stop = itimer_stop,
 	.drain = itimer_drain,
-	.count = itimer_count,
+	.count = ppi_no_count,
 	.stats = itimer_stats,
 	.close = itimer_close,
 };

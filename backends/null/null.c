@@ -73,15 +73,6 @@ static portprof_status null_drain(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-static portprof_status null_count(struct ppi_backend_session *bs,
-                                  portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 static portprof_status null_stats(struct ppi_backend_session *bs, size_t event,
                                   struct ppi_account *out)
 {
@@ -121,7 +112,7 @@ const struct ppi_backend_ops ppi_backend_null = {
 	.start = null_start,
 	.stop = null_stop,
 	.drain = null_drain,
-	.count = null_count,
+	.count = ppi_no_count,
 	.stats = null_stats,
 	.close = null_close,
 };

@@ -553,15 +553,6 @@ static portprof_status profil_drain(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-static portprof_status profil_count(struct ppi_backend_session *bs,
-                                    portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 static portprof_status profil_stats(struct ppi_backend_session *bs,
                                     size_t event, struct ppi_account *out)
 {
@@ -615,7 +606,7 @@ const struct ppi_backend_ops ppi_backend_profil = {
 	.start = profil_start,
 	.stop = profil_stop,
 	.drain = profil_drain,
-	.count = profil_count,
+	.count = ppi_no_count,
 	.stats = profil_stats,
 	.close = profil_close,
 };

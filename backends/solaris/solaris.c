@@ -328,15 +328,6 @@ static portprof_status solaris_drain(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-static portprof_status solaris_count(struct ppi_backend_session *bs,
-                                     portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 static portprof_status solaris_stats(struct ppi_backend_session *bs,
                                      size_t event, struct ppi_account *out)
 {
@@ -393,7 +384,7 @@ const struct ppi_backend_ops ppi_backend_solaris = {
 	.start = solaris_start,
 	.stop = solaris_stop,
 	.drain = solaris_drain,
-	.count = solaris_count,
+	.count = ppi_no_count,
 	.stats = solaris_stats,
 	.close = solaris_close,
 };

@@ -382,15 +382,6 @@ static portprof_status timer_drain(struct ppi_backend_session *bs,
 
 /* ---- the rest ---- */
 
-static portprof_status timer_count(struct ppi_backend_session *bs,
-                                   portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 /*
  * The total is the process's own CPU clock, so nothing can be missing from
  * it. How much of it was of threads that had no timer (short ones, between
@@ -464,7 +455,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.start = timer_start,
 	.stop = timer_stop,
 	.drain = timer_drain,
-	.count = timer_count,
+	.count = ppi_no_count,
 	.stats = timer_stats,
 	.close = timer_close,
 };

@@ -344,15 +344,6 @@ static portprof_status waits_drain(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-static portprof_status waits_count(struct ppi_backend_session *bs,
-                                   portprof_count *out, size_t count)
-{
-	(void)bs;
-	(void)out;
-	(void)count;
-	return PORTPROF_E_UNSUPPORTED;
-}
-
 static portprof_status waits_stats(struct ppi_backend_session *bs,
                                    size_t event, struct ppi_account *out)
 {
@@ -474,7 +465,7 @@ const struct ppi_backend_ops ppi_backend_waits = {
 	.start = waits_start,
 	.stop = waits_stop,
 	.drain = waits_drain,
-	.count = waits_count,
+	.count = ppi_no_count,
 	.stats = waits_stats,
 	.close = waits_close,
 };

@@ -163,6 +163,10 @@ void ppi_waits_forget_sockets(struct waits_watch *watch);
 
 /* ---- waits_numbers.c: what is counted of a thread ---- */
 
+/* The file of a thread's folder in /proc: how many bytes, or -errno. */
+int ppi_waits_read(const struct waits_watch *watch,
+                   const struct waits_thread *thread, const char *name,
+                   char *text, size_t room);
 /* 0, or -errno when it is gone. */
 int ppi_waits_read_sums(struct waits_watch *watch, struct waits_thread *thread,
                         struct waits_sums *sums);

@@ -10,6 +10,17 @@
 
 enum { HELD_MOST = 200, PATH_ROOM = 96 };
 
+int ppi_waits_read(const struct waits_watch *watch,
+                   const struct waits_thread *thread, const char *name,
+                   char *text, size_t room)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/%s",
+	         thread->process->pid, thread->tid, name);
+	return watch->kernel->read(watch->kernel->self, path, text, room);
+}
+
 /* ---- sums ---- */
 
 static int parse_sums(const char *text, struct waits_sums *sums)
@@ -47,17 +58,6 @@ int ppi_waits_read_sums(struct waits_watch *watch, struct waits_thread *thread,
 
 /* ---- switches: how often it waited, and since when it does ---- */
 
-static int read_of(const struct waits_watch *watch,
-                   const struct waits_thread *thread, const char *name,
-                   char *text, size_t room)
-{
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/%s",
-	         thread->process->pid, thread->tid, name);
-	return watch->kernel->read(watch->kernel->self, path, text, room);
-}
-
 /* "key   :    123.456789", milliseconds in ns. 0: it is not there. */
 static uint64_t find_ms(const char *text, const char *key)
 {
@@ -91,10 +91,10 @@ void ppi_waits_read_switches(const struct waits_watch *watch,
 	char text[4096];
 
 	memset(out, 0, sizeof(*out));
-	if (read_of(watch, thread, "sched", text, sizeof(text)) > 0) {
+	if (ppi_waits_read(watch, thread, "sched", text, sizeof(text)) > 0) {
 		out->waits = find_count(text, "nr_voluntary_switches");
 		out->ran_ns = find_ms(text, "se.exec_start");
-	} else if (read_of(watch, thread, "status", text, sizeof(text)) > 0) {
+	} else if (ppi_waits_read(watch, thread, "status", text, sizeof(text)) > 0) {
 		out->waits = find_count(text, "\nvoluntary_ctxt_switches");
 	}
 }
@@ -107,7 +107,7 @@ static bool read_field(const struct waits_watch *watch,
 	char text[640];
 	const char *at;
 
-	if (read_of(watch, thread, "stat", text, sizeof(text)) <= 0)
+	if (ppi_waits_read(watch, thread, "stat", text, sizeof(text)) <= 0)
 		return false;
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < wanted; field++)

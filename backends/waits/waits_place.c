@@ -23,17 +23,6 @@ const char *const ppi_waits_kinds[WAITS_KINDS] = {
 
 enum { PATH_ROOM = 96 };
 
-static int read_of(const struct waits_watch *watch,
-                   const struct waits_thread *thread, const char *name,
-                   char *text, size_t room)
-{
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/%s",
-	         thread->process->pid, thread->tid, name);
-	return watch->kernel->read(watch->kernel->self, path, text, room);
-}
-
 static bool begins_with(const char *text, const char *begin)
 {
 	return strncmp(text, begin, strlen(begin)) == 0;
@@ -48,7 +37,7 @@ static int take_state(const struct waits_watch *watch,
                       struct waits_place *place)
 {
 	char text[512];
-	int got = read_of(watch, thread, "stat", text, sizeof(text));
+	int got = ppi_waits_read(watch, thread, "stat", text, sizeof(text));
 	const char *behind = got > 0 ? strrchr(text, ')') : NULL;
 
 	if (got < 0)
@@ -124,7 +113,7 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
                     struct waits_place *place)
 {
 	char text[256];
-	int got = read_of(watch, thread, "syscall", text, sizeof(text));
+	int got = ppi_waits_read(watch, thread, "syscall", text, sizeof(text));
 
 	memset(place, 0, sizeof(*place));
 	place->number = -1;
@@ -138,7 +127,7 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
 	/* who has ended has no stack any more */
 	if (!place->is_known)
 		return take_state(watch, thread, place);
-	if (read_of(watch, thread, "wchan", place->function,
+	if (ppi_waits_read(watch, thread, "wchan", place->function,
 	            sizeof(place->function)) <= 0 ||
 	    strcmp(place->function, "0") == 0)
 		place->function[0] = '\0';
@@ -418,7 +407,7 @@ static bool hold_by(struct waits_watch *watch,
 
 	if (!holder || holder->process != thread->process || holder == thread)
 		return false;
-	if (read_of(watch, holder, "comm", name, sizeof(name)) > 0)
+	if (ppi_waits_read(watch, holder, "comm", name, sizeof(name)) > 0)
 		name[strcspn(name, "\n")] = '\0';
 	snprintf(place->holder, sizeof(place->holder), "thread %s (%u)", name,
 	         tid);

@@ -8,7 +8,7 @@
 #   await WORDS PATTERN       a case: one does, soon
 #   shown                     the screen, into the file of that name
 #   screen ARGUMENT...        tmux, of this terminal
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154,SC2034 # of cli.sh
 
 command -v tmux >/dev/null || {
 	skip "the screen" "no tmux"

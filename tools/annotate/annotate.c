@@ -264,12 +264,8 @@ int ppi_annotate_main(int argc, char **argv)
 		status = ppi_line_wrong(&line,
 		                        "no function given; portprof report "
 		                        "shows the hot ones");
-	if (status == PPI_LINE_READ && options.event &&
-	    (options.wish.states || options.wish.waits))
-		status = ppi_line_wrong(&line,
-		                        "--event is one event; --state and "
-		                        "--wait are of several: ask for one of "
-		                        "them");
+	if (status == PPI_LINE_READ)
+		status = ppi_wall_check(&line, options.event, &options.wish);
 	if (status == PPI_LINE_READ) {
 		ppi_settle_debuginfod();
 		ppi_memory_limit(options.memory_max);

@@ -371,12 +371,8 @@ int ppi_diff_main(int argc, char **argv)
 	    (ppi_hides(&options.hidden) || options.is_verbose))
 		status = ppi_line_wrong(&line, "--no-paths, --no-host, "
 		                        "--no-source and -v need --html");
-	if (status == PPI_LINE_READ && options.event &&
-	    (options.wish.states || options.wish.waits))
-		status = ppi_line_wrong(&line,
-		                        "--event is one event; --state and "
-		                        "--wait are of several: ask for one of "
-		                        "them");
+	if (status == PPI_LINE_READ)
+		status = ppi_wall_check(&line, options.event, &options.wish);
 	if (status == PPI_LINE_READ)
 		status = status_of(&options);
 	free(options.sources.debug_folder);

@@ -141,17 +141,13 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 		return ppi_line_wrong(&line, "--state and --wait need --format "
 		                             "folded, speedscope, callgrind or "
 		                             "perf-script");
-	if (export->event && (export->wish.states || export->wish.waits))
-		return ppi_line_wrong(&line, "--event is one event; --state "
-		                             "and --wait are of several: ask "
-		                             "for one of them");
 	if (!export->output)
 		export->output = export->format->output;
 	if (!export->output)
 		return ppi_line_wrong(&line, "no output given: -o FILE");
 	if (!export->input)
 		export->input = PPI_DEFAULT_OUTPUT;
-	return PPI_LINE_READ;
+	return ppi_wall_check(&line, export->event, &export->wish);
 }
 
 /* ---- the profile ---- */

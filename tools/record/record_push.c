@@ -131,6 +131,8 @@ static double own_cpu_seconds(void)
 static void put_health(const struct ppi_push *push, FILE *out)
 {
 	struct ppi_outbox_counts counts;
+
+	ppi_outbox_count(push->outbox, &counts);
 	const struct {
 		const char *name, *type, *help;
 		double value;
@@ -146,30 +148,28 @@ static void put_health(const struct ppi_push *push, FILE *out)
 		  "Windows that could not be written.", (double)push->failed },
 		{ "own_cpu_seconds_total", "counter",
 		  "CPU time that portprof used.", own_cpu_seconds() },
+		{ "batches_sent_total", "counter",
+		  "Batches that an engine took.", (double)counts.sent },
+		{ "samples_sent_total", "counter",
+		  "Samples that an engine took.", (double)counts.sent_samples },
+		{ "batches_retried_total", "counter",
+		  "Tries that had to be repeated.", (double)counts.retried },
+		{ "batches_refused_total", "counter",
+		  "Batches that an engine refused.", (double)counts.refused },
+		{ "batches_dropped_total", "counter",
+		  "Batches that the spool had no room for.",
+		  (double)counts.dropped },
+		{ "samples_dropped_total", "counter",
+		  "Samples of dropped batches.",
+		  (double)counts.dropped_samples },
+		{ "spool_batches", "gauge", "Batches that wait.",
+		  (double)counts.waiting },
+		{ "spool_bytes", "gauge", "Bytes that wait.",
+		  (double)counts.waiting_bytes },
 	};
 
 	for (row = rows; row < rows + sizeof(rows) / sizeof(rows[0]); row++)
 		put_metric(out, row->name, row->type, row->help, row->value);
-	ppi_outbox_count(push->outbox, &counts);
-	put_metric(out, "batches_sent_total", "counter",
-	           "Batches that an engine took.", (double)counts.sent);
-	put_metric(out, "samples_sent_total", "counter",
-	           "Samples that an engine took.",
-	           (double)counts.sent_samples);
-	put_metric(out, "batches_retried_total", "counter",
-	           "Tries that had to be repeated.", (double)counts.retried);
-	put_metric(out, "batches_refused_total", "counter",
-	           "Batches that an engine refused.", (double)counts.refused);
-	put_metric(out, "batches_dropped_total", "counter",
-	           "Batches that the spool had no room for.",
-	           (double)counts.dropped);
-	put_metric(out, "samples_dropped_total", "counter",
-	           "Samples of dropped batches.",
-	           (double)counts.dropped_samples);
-	put_metric(out, "spool_batches", "gauge", "Batches that wait.",
-	           (double)counts.waiting);
-	put_metric(out, "spool_bytes", "gauge", "Bytes that wait.",
-	           (double)counts.waiting_bytes);
 }
 
 /* Whole or not at all: it is read at any time. */

@@ -204,10 +204,6 @@ static int check_waits(const struct report_options *options)
 {
 	const struct ppi_wall_wish *wish = &options->wish;
 
-	if (options->event && (wish->states || wish->waits))
-		return ppi_line_wrong(&line, "--event is one event; --state "
-		                             "and --wait are of several: ask "
-		                             "for one of them");
 	if (wish->is_latency && (wish->states || wish->waits ||
 	                         options->wants_holders))
 		return ppi_line_wrong(&line, "--latency weighs the time that "
@@ -220,7 +216,7 @@ static int check_waits(const struct report_options *options)
 		return ppi_line_wrong(&line, "--holders is a table of its own, "
 		                             "as text or --json: leave out "
 		                             "what asks for others");
-	return PPI_LINE_READ;
+	return ppi_wall_check(&line, options->event, wish);
 }
 
 static int check_tree(const struct report_options *options)

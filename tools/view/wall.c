@@ -479,6 +479,15 @@ static unsigned states_in(const portprof_profile *profile)
 	return states;
 }
 
+int ppi_wall_check(const struct ppi_line *line, const char *event,
+                   const struct ppi_wall_wish *wish)
+{
+	if (!event || (!wish->states && !wish->waits))
+		return PPI_LINE_READ;
+	return ppi_line_wrong(line, "--event is one event; --state and --wait are "
+	                            "of several: ask for one of them");
+}
+
 bool ppi_subject_choose(const portprof_profile *profile, const char *path,
                         const char *event, const struct ppi_wall_wish *wish,
                         bool is_wall, struct ppi_subject *subject)

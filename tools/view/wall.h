@@ -114,6 +114,11 @@ struct ppi_wall_wish {
 	  .place = (at) + offsetof(struct ppi_wall_wish, shows_idle) }
 int ppi_take_states(const struct ppi_given *given, void *states);
 
+/* Whether they go together with the event of a command line: PPI_LINE_READ, or what
+ * ppi_line_wrong returned. */
+int ppi_wall_check(const struct ppi_line *line, const char *event,
+                   const struct ppi_wall_wish *wish);
+
 /*
  * Find what options ask for: an event by its name (NULL: none was asked for), or
  * states. Without either it is the first event or, where `is_wall`, the sum of
