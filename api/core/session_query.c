@@ -125,7 +125,10 @@ void ppi_account_fill(struct portprof_session *session, size_t event,
 	/* what was sampled of the CPUs is an estimate of just that */
 	if (account.is_estimate && session->told_cpu_time_ns &&
 	    what->is_cpu_time && !account.is_partial) {
-		account.total_weight = session->told_cpu_time_ns;
+		if (account.not_attached > session->told_cpu_time_ns)
+			account.not_attached = session->told_cpu_time_ns;
+		account.total_weight = session->told_cpu_time_ns -
+		                       account.not_attached;
 		account.total_certainty = PORTPROF_EXACT;
 	}
 	memset(stats, 0, sizeof(*stats));

@@ -10,8 +10,10 @@ is_sanitized && { echo "skip: a sanitizer's library has threads of its own"; exi
 forks=$programs/forks
 
 # within FILE FUNCTION NS LEAST: the function has so many nanoseconds: no more, but for
-# five standard errors, and no less than LEAST of them. (A busy CPU changes threads at
-# its ticks, and one that is done before the next is never met by any.)
+# five standard errors, and no less than LEAST of them. Children run one after the other:
+# where that took much longer than their CPU time, others had the CPU at its ticks. A
+# thread that they meet seldom (30 ms apart were seen) has a long end without a sample,
+# and is told as unattributed, which closes() looks at.
 # shellcheck disable=SC2317
 within() {
 	"$portprof" report -j -i "$1" >"$tmp/within.json" &&
@@ -21,7 +23,9 @@ r = json.load(open(sys.argv[1]))
 has = sum(f["self_weight"] for f in r["functions"] if f["name"] == sys.argv[2])
 used, room = float(sys.argv[3]), 5 * r["standard_error"]
 assert room > 0
-assert used * float(sys.argv[4]) <= has <= used * 1.05 + room, (has, used, room)
+is_alone = r["cpu_time_ns"] > 0.9 * r["duration_ns"]
+least = used * float(sys.argv[4]) if is_alone else 1
+assert least <= has <= used * 1.05 + room, (has, used, room, is_alone)
 ' "$tmp/within.json" "$2" "$3" "$4"
 }
 
@@ -47,14 +51,12 @@ for backend in timer itimer; do
 	if [ $backend = timer ]; then
 		judge_run $backend "$children" 2000 0.35
 		same "timer: children have one thread" 0 "$crowded"
-		# what looking at the clock costs is in other functions
-		judge_run $backend 8 60000 0.6
+		judge_run $backend 8 60000 0.8
 	else
-		# ... and on a busy machine more is behind the last one
-		judge_run $backend 10 100000 0.5
+		judge_run $backend 10 100000 0.8
 		same "itimer: children have one thread" 0 "$crowded"
 	fi
-	judge_run $backend 8 60000 0.5 thread
+	judge_run $backend 8 60000 0.7 thread
 done
 [ $can_use_any = yes ] || { echo "skip: neither timer nor itimer here"; exit 77; }
 tap_end

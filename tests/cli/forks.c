@@ -39,7 +39,7 @@ static __attribute__((noinline)) void *child_work(void *unused)
 	uint64_t begun = thread_ns(), now = begun;
 
 	while (now - begun < work_ns) {
-		for (int i = 0; i < 20000; i++) /* the clock is a system call */
+		for (int i = 0; i < 100000; i++) /* the clock is a system call */
 			result = result * 3 + 1;
 		now = thread_ns();
 	}

@@ -46,7 +46,7 @@ FNR == 1 {
 	sub(/\.c$/, "", name)
 	next_slot = next_field = 1
 	pending = ""
-	table = 0
+	table = lacks_count = shares_count = 0
 	backends++
 }
 
@@ -79,7 +79,9 @@ function see_function(which,    i) {
 		;
 	if (i > slots)
 		return
-	if (i != next_slot)
+	if (slot[next_slot] == "count" && i == next_slot + 1)
+		lacks_count = 1
+	else if (i != next_slot)
 		complain(name "_" which " stands where " name "_" \
 			slot[next_slot] " belongs")
 	next_slot = i + 1
@@ -92,11 +94,16 @@ function see_field(which) {
 	next_field++
 }
 
+# Whoever counts nothing has the function that they share.
+table == 1 && /\.count = ppi_no_count,/ { shares_count = 1 }
+
 function finish() {
 	if (name == "")
 		return
 	if (next_slot != slots + 1)
 		complain(name "_" slot[next_slot] " is missing")
+	if (lacks_count != shares_count)
+		complain(name "_count and ppi_no_count: one of them")
 	if (!table)
 		complain("has no table struct ppi_backend_ops ppi_backend_" name)
 	else if (next_field != fields + 1)

@@ -19,6 +19,7 @@
 #include <portprof.h>
 
 #include "api/core/helper.h"
+#include "api/core/session.h"
 #include "backends/backend.h"
 #include "backends/common/tick_ring.h"
 #include "tests/sim/signals.h"
@@ -260,6 +261,33 @@ static void a_deaf_thread_is_noted_and_not_attached(void **state)
 	assert_in_range(stats.not_attached_weight, 1900 * MS, 2000 * MS);
 }
 
+/* What the system charged is the total, and threads without a timer are part of
+ * it, not more. */
+static void what_was_charged_has_the_unattached_in_it(void **state)
+{
+	portprof_stats stats;
+
+	(void)state;
+	sim_program_start(1);
+	sim_program_thread(1)->blocks_signals = true;
+	start(1000);
+	one.session->opened.box.plan.estimates_ends = true;
+	for (unsigned i = 0; i < 40; i++) {
+		sim_burn(1, 50 * MS);
+		sim_burn(0, 50 * MS);
+	}
+	stop();
+	assert_int_equal(portprof_session_set_number(one.session, 0, "cpu-time",
+	                                             4001 * MS),
+	                 PORTPROF_OK);
+	stats = sim_stats(&one);
+	assert_int_equal(stats.total_weight, 4001 * MS);
+	assert_int_equal(stats.cpu_time_ns, 4001 * MS);
+	assert_in_range(stats.not_attached_weight, 1900 * MS, 2000 * MS);
+	assert_int_equal(stats.kept_weight + stats.unattributed_weight,
+	                 stats.total_weight);
+}
+
 /* ---- stop ---- */
 
 /* A tick that waits for its thread to listen comes after stop: too late. */
@@ -321,6 +349,7 @@ int main(void)
 		CASE(a_limit_on_timers_is_noted_and_tried_again),
 		CASE(without_a_single_timer_open_is_refused),
 		CASE(a_deaf_thread_is_noted_and_not_attached),
+		CASE(what_was_charged_has_the_unattached_in_it),
 		CASE(a_tick_after_stop_is_no_sample),
 		CASE(one_threads_total_outlives_it),
 	};
