@@ -84,11 +84,18 @@ type_keys Enter
 await "Enter: one process alone" 'process [0-9]+ alone'
 type_keys Escape
 await "Esc: everybody" ' last [0-9]+s|so far'
+# the clock may be hotter than the program where it is a system call
+type_keys /
+type_keys burn_
+type_keys Enter
+await "/: the hottest of them is first" '^ *[*>]? *[0-9.]+ %.*burn +burn_'
+type_keys Home
 type_keys a
-await "a: the hottest function's instructions" '[0-9] % .*  (add|imul|sub|mov|j)'
+await "a: the hottest function's instructions" '[0-9] % +[0-9a-f]+ +[a-z]{2,}'
 await "a: whose" 'burn_(much|little) [(]Esc: back'
 type_keys Escape
 await "Esc: back to functions" 'burn +burn_'
+type_keys Escape
 type_keys F3
 type_keys little
 await "F3: goes to what was searched for" 'search: little_'
