@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
-# tests/package/: the packages of systems: built, judged, installed, run, removed.
+# tests/package/: the packages of systems: built, judged, installed, run, removed; and
+# the interface that programs built before rely on.
 
+SCRIPT_TESTS_ALL += tests/package/check-abi.sh
 SCRIPT_TESTS_LONG += tests/package/check-deb.sh
 EXTRA_DIST += \
+	tests/package/abi/libportprof-exec.abi.gz \
+	tests/package/abi/libportprof-gperftools.abi.gz \
+	tests/package/abi/libportprof-profil.abi.gz \
+	tests/package/abi/libportprof.abi.gz \
 	debian/changelog \
 	debian/clean \
 	debian/control \
