@@ -2,7 +2,7 @@
 # tests/package/: the packages of systems: built, judged, installed, run, removed; and
 # the interface that programs built before rely on.
 
-SCRIPT_TESTS_ALL += tests/package/check-abi.sh
+SCRIPT_TESTS_ALL += tests/package/check-abi.sh tests/package/check-release.sh
 SCRIPT_TESTS_LONG += tests/package/check-deb.sh
 EXTRA_DIST += \
 	tests/package/abi/libportprof-exec.abi.gz \
