@@ -91,6 +91,16 @@ for backend in $(some_of perf timer itimer); do
 		else # the few ms of env had one
 			skip "$backend, another LD_PRELOAD" "a sample of env"
 		fi
+		# ... and that it rarely had a CPU is not why
+		record -b $backend -F 100 -o p.pb.gz -- \
+			env LD_PRELOAD= sh -c "'$burn' 200; sleep 3"
+		if grep -q 'no sample' "$tmp/words"; then
+			has "$backend, another LD_PRELOAD, asleep: the reason" \
+				"$backend samples from inside.*LD_PRELOAD" \
+				"$tmp/words"
+		else
+			skip "$backend, another LD_PRELOAD, asleep" "a sample of env"
+		fi
 	fi
 
 	# A sleeper, and one that does nothing: nothing is claimed. At a usual

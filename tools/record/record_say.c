@@ -211,7 +211,10 @@ static const char *say_cpu_time(const portprof_event_info *event,
 	return out;
 }
 
-/* A tenth of its time at most was spent on a CPU. */
+/* So many samples do not all fail to come because they are few. */
+enum { EXPECTED_MANY = 10 };
+
+/* A tenth of its time at most was spent on a CPU: or others had the CPUs. */
 static bool has_slept(const struct ppi_end *end,
                       const portprof_event_info *event,
                       const portprof_stats *stats)
@@ -251,7 +254,7 @@ static void say_no_sample(const struct ppi_record *record,
 	else if (stats->lost_samples)
 		ppi_say("%" PRIu64 " samples were lost: sample less often (-F)",
 		        stats->lost_samples);
-	else if (has_slept(end, event, stats))
+	else if (expected < EXPECTED_MANY && has_slept(end, event, stats))
 		ppi_say("it slept for most of %s, and samples are of CPU time: "
 		        "record --wall shows where it sleeps, and for what",
 		        say_seconds(end->duration_ns, room, sizeof(room)));
