@@ -20,7 +20,7 @@ for kind in small weak many before after hostile; do
 	python3 "$make" $kind $kind.pb.gz
 done
 python3 "$srcdir/tests/cli/hostile.py" write evil.pb.gz
-for kind in small weak many hostile evil; do
+for kind in small weak many before after hostile evil; do
 	"$portprof" report --html $kind.html $kind.pb.gz || exit 99
 done
 "$portprof" diff --html diff.html before.pb.gz after.pb.gz || exit 99

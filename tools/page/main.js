@@ -3,7 +3,8 @@
 
 const page = {
   facts: null, tree: null, weights: null, second: null,
-  view: "calls", sandwichOf: -1, history: [], perFunction: null, isReady: false,
+  view: "calls", sandwichOf: -1, perFunction: null, isReady: false,
+  root: "", color: "", isDropped: false,
 };
 // For scripts that look at the page, and for its tests.
 window.portprofPage = { page, selection, graph, table };
@@ -115,7 +116,6 @@ function reshape() {
       return cache.get(i);
     };
   }
-  page.history = [];
   setShape(shape);
   for (const view of ["calls", "inverted", "sandwich"])
     byId("view-" + view).setAttribute("aria-pressed", String(page.view === view));
@@ -157,7 +157,6 @@ function showFocus(i) {
   const text = byId("focus-text"), buttons = byId("focus-buttons");
   text.replaceChildren();
   buttons.replaceChildren();
-  byId("back").disabled = !page.history.length;
   if (i < 0) {
     const kept = sumRoots(page.tree, page.weights.total);
     text.append(make("strong", page.view === "sandwich" && page.sandwichOf >= 0
@@ -203,27 +202,19 @@ function showFocus(i) {
 
 function zoom(i, isAtOnce) {
   if (graph.zoom === i) return;
-  page.history.push(graph.zoom);
   zoomTo(i, isAtOnce);
   showFocus(i);
 }
 
 function back() {
-  if (!page.history.length) return say("There is no view before this one.");
-  zoomTo(page.history.pop());
-  showFocus(graph.focus);
+  if (!stepsBehind()) return say("There is no view before this one.");
+  history.back();
 }
 
 function resetView() {
   if (page.view === "sandwich" && graph.zoom < 0) return leaveSandwich();
-  if (graph.zoom >= 0) page.history.push(graph.zoom);
   zoomTo(-1);
   showFocus(-1);
-}
-
-// Idle waits are left out from the beginning.
-function hasFilters() {
-  return selection.only.length > 0 || selection.hidden.length > (hidesIdle() ? 1 : 0) || Boolean(selection.slices);
 }
 
 // Back to the calls, with the function still chosen.
@@ -295,69 +286,9 @@ function flip() {
   say(graph.isFlame ? "Flame: callees above their callers." : "Icicle: callees below their callers.");
 }
 
-// ---- rules: only, hide ----
-
-function ruleName(rule) {
-  const { facts } = page;
-  if (rule.kind === "function") return facts.shown[rule.value];
-  if (rule.kind === "kernel") return "the kernel";
-  if (rule.kind === "state") return STATES[rule.value].name + " time";
-  if (rule.kind === "wait") return visible(facts.kindOf[rule.value]) + " waits";
-  if (rule.kind === "module") return visible(facts.modules[rule.value][0]);
-  return threadName(facts, rule.value);
-}
-
-function dropRule(list, rule) {
-  const at = selection[list].findIndex((r) => r.kind === rule.kind && r.value === rule.value);
-  if (at >= 0) selection[list].splice(at, 1);
-  return at >= 0;
-}
-
-// Asked for again, a rule goes; only what was hidden is shown again.
-function addRule(list, rule) {
-  if (dropRule(list, rule)) {
-    recountAll();
-    return say("The filter of " + ruleName(rule) + " is gone.");
-  }
-  if (list === "only") dropRule("hidden", rule);
-  selection[list].push(rule);
-  recountAll();
-  say((list === "only" ? "Only " : "Without ") + ruleName(rule) + ": "
-    + sayShare(sumRoots(page.tree, page.weights.total), series().total) + " of the total is left.");
-}
-
-// Code of the kernel away, or back again.
-function toggleKernel() {
-  if (!page.facts.modules.some((m) => m[2])) return say("No code of the kernel is in this profile.");
-  const at = selection.hidden.findIndex((rule) => rule.kind === "kernel");
-  if (at < 0) return addRule("hidden", { kind: "kernel", value: 0 });
-  selection.hidden.splice(at, 1);
-  recountAll();
-  say("The kernel's code is shown again.");
-}
-
-function showFilters() {
-  const box = byId("filters");
-  box.replaceChildren();
-  const chip = (words, drop) => {
-    const b = make("button", words + " \u00d7", { class: "chip", title: "Take this filter away" });
-    b.addEventListener("click", () => { drop(); recountAll(); });
-    box.append(b);
-  };
-  for (const list of ["only", "hidden"])
-    selection[list].forEach((rule, i) => chip((list === "only" ? "only " : "without ") + ruleName(rule),
-      () => selection[list].splice(i, 1)));
-  if (selection.slices) chip(sayRange(page.facts, selection.slices), () => { selection.slices = null; });
-}
-
 function recountAll() {
   recount();
   showThreads(page.tree, page.facts, addRule, setRange);
-}
-
-function setRange(slices) {
-  selection.slices = slices;
-  recountAll();
 }
 
 function showLegend() {
@@ -481,62 +412,6 @@ function toCode(f) {
 
 // ---- wiring ----
 
-const CHOOSE_FIRST = "Choose a function first: a click in the graph, or the arrow keys.";
-
-function onKey(event) {
-  const inText = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") {
-    if (byId("keys").open) return;
-    if (event.target === byId("filter")) {
-      clearTableFilter();
-    } else if (event.target === byId("search") || graph.matches) {
-      byId("search").value = "";
-      search("");
-      byId("graph").focus({ preventScroll: true });
-    } else {
-      resetView();
-    }
-    event.preventDefault();
-    return;
-  }
-  if (inText) {
-    if (event.key === "Enter" && event.target === byId("search")) { nextMatch(0); byId("graph").focus({ preventScroll: true }); }
-    return;
-  }
-  const f = graph.focus >= 0 ? graph.shape.frame[graph.focus] : -1;
-  const isButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
-  const acts = {
-    "/": () => { byId("search").focus(); byId("search").select(); },
-    "?": () => byId("keys").showModal(),
-    i: () => setView(page.view === "inverted" ? "calls" : "inverted"),
-    s: () => setView(page.view === "sandwich" ? "calls" : "sandwich"),
-    f: flip, t: toggleTheme, n: () => nextMatch(1), N: () => nextMatch(-1),
-    0: resetAll, Backspace: back,
-    o: () => f > 0 ? addRule("only", { kind: "function", value: f }) : say(CHOOSE_FIRST),
-    h: () => f > 0 ? addRule("hidden", { kind: "function", value: f }) : say(CHOOSE_FIRST),
-    c: () => f > 0 ? toCode(f) : say(CHOOSE_FIRST),
-    k: toggleKernel,
-    Enter: isButton ? null : () => graph.focus >= 0 && zoom(graph.focus),
-  };
-  if (event.key.startsWith("Arrow") && (event.target === byId("graph") || event.target === document.body)) {
-    const to = neighbour(graph.focus, event.key);
-    if (to >= 0) {
-      showFocus(to);
-      scrollToFrame(to);
-      const { shape } = graph;
-      if (shape.x[to] < graph.from || shape.x[to] + shape.total[to] > graph.to) zoomTo(-1);
-    }
-    byId("graph").focus({ preventScroll: true });
-    event.preventDefault();
-    return;
-  }
-  const act = acts[event.key];
-  if (!act) return;
-  act();
-  event.preventDefault();
-}
-
 function toggleTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   rankModules();
@@ -555,7 +430,7 @@ function printGraph(isPrinted) {
 
 function wireGraph() {
   const { canvas } = graph;
-  let shown = -1, first = -1;
+  let first = -1;
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
     return frameAt(event.clientX - box.left, event.clientY - box.top);
@@ -567,18 +442,8 @@ function wireGraph() {
     if (i < 0) return;
     if (event.detail > 1) return zoom(i);
     if (i === graph.focus && graph.zoom !== i) return zoom(i);
-    if (i === graph.focus) return back();
+    if (i === graph.focus) return resetView();
     showFocus(i);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "touch") return;
-    const i = at(event);
-    if (i === shown) return;
-    shown = i;
-    canvas.style.cursor = i >= 0 ? "pointer" : "default";
-    canvas.title = i < 0 ? "" : page.facts.shown[graph.shape.frame[i]] + "\n"
-      + visible(page.facts.modules[page.facts.module_of[graph.shape.frame[i]]][0]) + "\n"
-      + sayWeight(series(), graph.shape.total[i]) + ", " + sayShare(graph.shape.total[i], series().total);
   });
   graph.scroller.addEventListener("scroll", drawSoon);
 }
@@ -599,8 +464,10 @@ function wire() {
   byId("filter").addEventListener("input", (event) => { table.filter = event.target.value; drawTable(); });
   byId("more").addEventListener("click", () => { table.isWhole = true; drawTable(); });
   table.onPick = (f) => pickRow(f, false);
-  table.sort = page.facts.is_diff ? "change" : "self";
+  table.sort = defaultSort();
   document.addEventListener("keydown", onKey);
+  wireState();
+  wireTips();
   window.addEventListener("beforeprint", () => printGraph(true));
   window.addEventListener("afterprint", () => printGraph(false));
   let width = 0;
@@ -648,13 +515,11 @@ async function begin() {
     page.accountAt = performance.now();
     readWaits(facts);
     prepare(facts, readTree(await unpack("tree"), facts.series.length, facts.waits.length > 0));
-    hideIdle(facts);
     byId("main").hidden = false;
     wire();
-    recount();
+    readState(location.hash);
     page.isReady = true;
     page.readyAt = performance.now();
-    requestAnimationFrame(() => showThreads(page.tree, facts, addRule, setRange));
     setCode(facts, (await unpackText("code"))?.list);
     if (graph.focus >= 0) showFocus(graph.focus);
   } catch (error) {

@@ -20,6 +20,8 @@ const COLUMNS = {
   ],
 };
 
+function columnsOf(facts) { return facts.is_diff ? COLUMNS.two : COLUMNS.one; }
+
 function sortRows() {
   const key = table.sort, way = table.isAscending ? 1 : -1;
   table.rows.sort((a, b) => {
@@ -27,7 +29,7 @@ function sortRows() {
     // what is beyond noise stands first, whatever grew or shrank
     if (key === "change" && a.isNoise !== b.isNoise) return a.isNoise ? 1 : -1;
     if (key === "change") order = Math.abs(a.change) - Math.abs(b.change);
-    else if (typeof a[key] === "string") order = a[key] < b[key] ? 1 : a[key] > b[key] ? -1 : 0;
+    else if (typeof a[key] === "string") order = a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0;
     else order = a[key] - b[key];
     return order ? way * order : b.self - a.self || b.total - a.total || a.f - b.f;
   });
@@ -68,7 +70,7 @@ function twoRow(series, row) {
 
 function drawTable() {
   const { facts } = table;
-  const columns = facts.is_diff ? COLUMNS.two : COLUMNS.one;
+  const columns = columnsOf(facts);
   const head = document.createElement("tr");
   for (const [key, words, kind] of columns) {
     const th = make("th", null, { scope: "col", class: kind });

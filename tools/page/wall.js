@@ -23,9 +23,9 @@ function readWaits(facts) {
 // Several states in one graph: colours are theirs, not those of modules.
 function isWall(series) { return series.states.length > 1; }
 
-function hidesIdle() {
-  return selection.hidden.some((rule) => rule.kind === "wait" && rule.value === page.facts.idle);
-}
+function isIdleRule(rule) { return rule.kind === "wait" && rule.value === page.facts.idle; }
+
+function hidesIdle() { return selection.hidden.some(isIdleRule); }
 
 // Idle workers would bury the rest.
 function hideIdle(facts) {
