@@ -4,6 +4,7 @@ headless Chromium; says TAP."""
 import json
 
 import try_links
+import try_owners
 from reader import Reader, check, end, near, same
 
 def mouse(b):
@@ -475,7 +476,7 @@ def main():
     try:
         for part in (mouse, views, keyboard, sandwich_keys, account,
                      source, many_small, narrow, difference, hostile, sizes,
-                     waits, *try_links.PARTS):
+                     waits, *try_links.PARTS, *try_owners.PARTS):
             part(b)
         same("nothing was asked for but files", [],
              [r for r in b.requests if not r.startswith("file:")])

@@ -7,6 +7,8 @@ many       a thousand functions of a ten-thousandth each beside a large one
 wide       names of characters that are two columns wide, and of accents that
            are none
 small      two threads, four functions in two modules, ten samples
+labels     two processes with three threads, endpoints and spans as labels; a tenth has
+           none
 before, after   two runs: one function 20 % slower, one gone, one new, the
            others as they were but for chance
 same       another run of `before`
@@ -79,11 +81,13 @@ class Profile:
                 3, self.start(module) + i) + line))
         return self.places[function]
 
-    def add(self, chain, samples, weight, thread=(7, 7)):
+    def add(self, chain, samples, weight, thread=(7, 7), words=()):
         places = b"".join(varint(self.place(f)) for f in reversed(chain))
         labels = b"".join(
             message(3, number(1, self.text(key)) + number(3, value))
-            for key, value in zip(("pid", "tid"), thread))
+            for key, value in zip(("pid", "tid"), thread)) + b"".join(
+            message(3, number(1, self.text(key)) + number(2, self.text(value)))
+            for key, value in words)
         self.body.append(message(2, message(1, places) + message(
             2, varint(samples) + varint(weight)) + labels))
 
@@ -105,6 +109,17 @@ def small(profile):
     profile.add([MAIN, WORK, COPY], 100, 100 * MS, (7, 8))
     profile.add([MAIN, WORK], 150, 150 * MS)
     profile.add([MAIN], 50, 50 * MS)
+
+
+def labels(profile):
+    for i, (endpoint, share) in enumerate((("/checkout", 60), ("/search", 30),
+                                           (None, 10))):
+        thread = ((7, 7), (7, 8), (9, 9))[i]
+        for j, function in enumerate((PARSE, COPY)):
+            words = [("endpoint", endpoint),
+                     ("span_id", "%016x" % (16 * i + j + 1))]
+            profile.add([MAIN, WORK, function], share * 5, share * 5 * MS,
+                        thread, words if endpoint else ())
 
 
 def weak(profile):
@@ -172,9 +187,9 @@ def hostile(profile):
 
 def make(kind, *rest):
     profile = Profile()
-    if kind in ("small", "weak", "many", "wide"):
-        {"small": small, "weak": weak, "many": many,
-         "wide": wide}[kind](profile)
+    if kind in ("small", "weak", "many", "wide", "labels"):
+        {"small": small, "weak": weak, "many": many, "wide": wide,
+         "labels": labels}[kind](profile)
     elif kind == "before":
         run(profile, 1)
     elif kind == "same":

@@ -12,7 +12,9 @@ window.portprofPage = { page, selection, graph, table };
 // What a key or a button did, for eyes and screen readers; it goes with the next.
 function say(words) { byId("said").textContent = words; }
 
-function series() { return page.facts.series[page.facts.is_diff ? 1 : selection.series]; }
+function seriesIndex() { return page.facts.is_diff ? 1 : selection.series; }
+
+function series() { return page.facts.series[seriesIndex()]; }
 
 // ---- the difference of two ----
 
@@ -43,12 +45,13 @@ function verdictOf(judged) {
 function recount() {
   const { tree, facts } = page;
   settleTotal(series());
-  page.weights = weigh(tree, facts, facts.is_diff ? 1 : selection.series);
-  page.second = facts.is_diff ? weigh(tree, facts, 0) : null;
+  page.parting = partingOf(tree, facts, seriesIndex());
+  page.weights = weigh(tree, facts, seriesIndex(), page.parting);
+  page.second = facts.is_diff ? weigh(tree, facts, 0, null) : null;
   page.perFunction = sumFunctions(tree, facts, page.weights);
   const before = page.second && sumFunctions(tree, facts, page.second);
   const rows = [];
-  for (let f = 1; f < facts.functions.length; f++) {
+  for (let f = 1; f < facts.code_count; f++) {
     const row = {
       f, name: facts.shown[f], module: visible(facts.modules[facts.module_of[f]][0]),
       self: page.perFunction.self[f], total: page.perFunction.total[f],
@@ -87,8 +90,8 @@ function rankModules() {
 
 function paintColors() {
   graph.dark = isDark();
-  const states = page.weights.states && mostlyIn(page.tree, page.facts, page.weights.states);
-  graph.colors = page.facts.functions.map((_, f) => states ? stateColor(states[f], f)
+  const most = page.weights.parts && mostlyIn(page.tree, page.facts, page.weights.parts);
+  graph.colors = page.facts.functions.map((_, f) => most ? page.parting.color(most[f], f)
     : moduleColor(page.facts, page.moduleRank, f));
 }
 
@@ -97,7 +100,7 @@ function forwardShape() {
   const shape = {
     n: tree.n, frame: tree.frame, parent: tree.parent, depth: tree.depth, end: tree.end,
     total: weights.total, other: second ? second.total : null, self: weights.self,
-    parts: weights.states ? weights.states.total : null,
+    parts: weights.parts ? weights.parts.total : null,
   };
   return shape;
 }
@@ -178,7 +181,7 @@ function showFocus(i) {
   const p = shape.parent[i];
   if (p >= 0 && page.view === "calls")
     words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
-  if (shape.parts) words += "; " + sayParts(shape.parts.map((part) => part[i]));
+  if (shape.parts) words += "; " + sayParts(shape.parts.map((part) => part[i]), page.parting.names);
   if (shape.self && shape.self[i]) words += ", self " + sayShare(shape.self[i], series().total);
   // a function may stand in many places
   const all = page.perFunction.total[f];
@@ -192,9 +195,10 @@ function showFocus(i) {
     buttons.append(
       button("Zoom", "Enter", () => zoom(i)),
       button("Sandwich", "s", () => sandwich(f)),
-      button("Only this", "Only samples in it or in what it calls (o)", () => addRule("only", { kind: "function", value: f })),
-      button("Hide", "Leave it out, with what it calls (h)", () => addRule("hidden", { kind: "function", value: f })),
+      button("Only this", "Only samples in it or in what it calls (o)", () => addRule("only", ruleOf(f))),
+      button("Hide", "Leave it out, with what it calls (h)", () => addRule("hidden", ruleOf(f))),
       button("In table", "Find it in the table", () => pickRow(f, true)));
+    if (f >= facts.code_count) buttons.lastChild.remove();
     if (codeOf(facts, f) >= 0) buttons.append(button("Source", "c", () => toCode(f)));
   }
   drawSoon();
@@ -289,6 +293,7 @@ function flip() {
 function recountAll() {
   recount();
   showThreads(page.tree, page.facts, addRule, setRange);
+  showLabels(page.tree, page.facts);
 }
 
 function showLegend() {
@@ -300,9 +305,10 @@ function showLegend() {
     box.append(make("span", "The width is that of after. What is gone is in the table.", { class: "soft" }));
     return;
   }
-  if (page.weights.states || series().idle_waits || series().states.includes("blocked"))
+  if (series().states.includes("blocked") || series().idle_waits || isWall(series()))
     showWallLegend(box, page.tree, facts);
-  if (page.weights.states) return;
+  if (page.parting?.split) showPartLegend(box);
+  if (page.parting) return;
   const order = [...page.moduleWeight.keys()].filter((m) => page.moduleWeight[m] > 0)
     .sort((a, b) => page.moduleWeight[b] - page.moduleWeight[a]);
   for (const m of order.slice(0, 12)) {
@@ -466,6 +472,7 @@ function wire() {
   table.onPick = (f) => pickRow(f, false);
   table.sort = defaultSort();
   document.addEventListener("keydown", onKey);
+  wireLabels();
   wireState();
   wireTips();
   window.addEventListener("beforeprint", () => printGraph(true));
@@ -490,6 +497,9 @@ function wire() {
     hideIdle(page.facts);
     recountAll();
   });
+  byId("root").addEventListener("change", (event) => { setRoot(event.target.value); recountAll(); });
+  byId("color").addEventListener("change", (event) => { setColor(event.target.value); recountAll(); });
+  offerSplits(page.facts);
 }
 
 function prepare(facts, tree) {
@@ -500,8 +510,10 @@ function prepare(facts, tree) {
     for (let i = 0; i < tree.series[0].count; i++) tree.series[0].weight[i] *= scale;
     a.sample_weight *= scale;
   }
+  facts.code_count = facts.functions.length;
+  readLabels(facts);
   page.facts = facts;
-  page.tree = tree;
+  page.tree = page.trunk = tree;
   graph.facts = facts;
   graph.scroller = byId("scroller");
   graph.canvas = byId("graph");
@@ -514,7 +526,7 @@ async function begin() {
     showAccount(facts);
     page.accountAt = performance.now();
     readWaits(facts);
-    prepare(facts, readTree(await unpack("tree"), facts.series.length, facts.waits.length > 0));
+    prepare(facts, readTree(await unpack("tree"), facts));
     byId("main").hidden = false;
     wire();
     readState(location.hash);

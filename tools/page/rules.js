@@ -8,7 +8,15 @@ function ruleName(rule) {
   if (rule.kind === "state") return STATES[rule.value].name + " time";
   if (rule.kind === "wait") return visible(facts.kindOf[rule.value]) + " waits";
   if (rule.kind === "module") return visible(facts.modules[rule.value][0]);
+  if (rule.kind === "process") return processName(facts, rule.value);
+  if (rule.kind === "label") return labelName(facts, rule.value);
   return threadName(facts, rule.value);
+}
+
+// What is left of a frame alone: a root that the page made stands for its samples.
+function ruleOf(f) {
+  const owner = f - page.facts.code_count;
+  return owner < 0 ? { kind: "function", value: f } : page.split.ruleOf(owner);
 }
 
 function dropRule(list, rule) {

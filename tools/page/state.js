@@ -92,10 +92,14 @@ function readRule(text) {
   const { facts } = page, colon = text.indexOf(":"), kind = text.slice(0, colon), rest = text.slice(colon + 1);
   const counts = {
     function: facts.functions.length, kernel: 1, state: STATES.length, wait: facts.waits.length,
-    module: facts.modules.length, thread: facts.threads.length + 1,
+    module: facts.modules.length, thread: facts.threads.length + 1, label: labelCount(facts),
   };
   // functions go by their own names, not by what is shown of them
   const nameOf = (value) => ruleName({ kind, value });
+  if (kind === "process") {
+    const pid = facts.threads.map((thread) => thread[0]).find((one) => numbered(one, nameOf(one)) === rest);
+    return pid === undefined ? null : { kind, value: pid };
+  }
   const value = kind in counts ? findNumbered(rest, counts[kind], nameOf) : -1;
   return value < 0 ? null : { kind, value };
 }
@@ -113,6 +117,10 @@ function readState(text) {
   selection.series = wanted("event", (word) => facts.series.findIndex((one) => one.event === word), 0);
   byId("series").value = String(selection.series);
   selection.only.length = selection.hidden.length = 0;
+  for (const [key, set] of [["root", setRoot], ["color", setColor]]) {
+    set(words.get(key) || "");
+    if (words.has(key) && !page[key]) lost.push(words.get(key));
+  }
   if (!words.has("idle")) hideIdle(facts);
   for (const list of ["only", "hidden"])
     for (const word of words.getAll(list)) {

@@ -9,14 +9,15 @@ const lanes = { isWhole: false, list: [], most: 0, drag: null };
 // filters of code count for both, that of time for shares alone: a line of time
 // shows what is beside the range, too.
 function sumThreads(tree, facts) {
-  const samples = tree.series[selection.series];
+  const samples = tree.series[seriesIndex()];
   const count = facts.threads.length + 1;
   const columns = Math.min(600, facts.slices);
   const each = columns ? facts.slices / columns : 1;
   const all = new Float64Array(count);
   const mask = nodeMask(tree, facts);
   const waits = samples.wait ? waitsIn(facts) : null;
-  const split = samples.wait && isWall(facts.series[selection.series]);
+  const split = samples.wait && isWall(facts.series[seriesIndex()]);
+  const sets = samples.set ? setsIn(facts) : null;
   const [from, to] = selection.slices || [0, Infinity];
   const parts = split ? Array.from({ length: count }, () => [0, 0, 0]) : null;
   const cells = columns ? Array.from({ length: count }, () => null) : null;
@@ -24,6 +25,7 @@ function sumThreads(tree, facts) {
     const t = samples.thread[i], slice = samples.slice[i];
     if (mask && !mask[samples.node[i]]) continue;
     if (waits && !waits[samples.wait[i]]) continue;
+    if (sets && !sets[samples.set[i]]) continue;
     const state = split ? facts.stateOf[samples.wait[i]] : 0;
     if (slice >= from && slice <= to) {
       all[t] += samples.weight[i];
@@ -121,7 +123,7 @@ function showThreads(tree, facts, onRule, onRange) {
     .sort((a, b) => all[b] - all[a]);
   const part = byId("threads-part"), box = byId("threads");
   part.hidden = facts.threads.length < 2 && !columns;
-  const series = facts.series[selection.series];
+  const series = facts.series[seriesIndex()];
   byId("threads-hint").textContent = [columns ? "drag over a line to select a time"
     : "each bar is a share of the total; with record --timeline they are lines of time",
     hasFilters() ? "shares of the total, as the filters leave them" : ""].filter(Boolean).join("; ");
@@ -130,7 +132,7 @@ function showThreads(tree, facts, onRule, onRange) {
   if (columns) for (const t of order) if (cells[t]) most = Math.max(most, mostOf(cells[t], parts));
   const shown = lanes.isWhole ? order : order.slice(0, LANES);
   for (const t of shown) {
-    const row = make("div", null, { class: "lane" + (threadIsIn(t) ? "" : " out") });
+    const row = make("div", null, { class: "lane" + (threadIsIn(facts, t) ? "" : " out") });
     const name = make("button", threadName(facts, t), { class: "link lane-name", title: "Only this thread" });
     name.addEventListener("click", () => onRule("only", { kind: "thread", value: t }));
     const isHidden = selection.hidden.some((rule) => rule.kind === "thread" && rule.value === t);
@@ -146,7 +148,7 @@ function showThreads(tree, facts, onRule, onRange) {
       wireRange(line, facts, onRange);
       requestAnimationFrame(() => drawLane(canvas, cells[t], most, parts));
     } else if (parts) {
-      line.append(stateBar(parts[t], series.total, sayParts(parts[t])));
+      line.append(stateBar(parts[t], series.total, sayParts(parts[t], STATE_NAMES)));
     } else {
       const bar = make("span", null, { class: "lane-bar" });
       bar.style.width = 100 * all[t] / (series.total || 1) + "%";

@@ -19,7 +19,7 @@ function frameTip(i) {
   const own = shape.self && shape.self[i] ? ", self " + sayShare(shape.self[i], series().total) : "";
   return [facts.shown[f], visible(facts.modules[facts.module_of[f]][0]),
     sayWeight(series(), shape.total[i]) + ", " + sayShare(shape.total[i], series().total) + own,
-    shape.parts ? sayParts(shape.parts.map((part) => part[i])) : "",
+    shape.parts ? sayParts(shape.parts.map((part) => part[i]), page.parting.names) : "",
     shape.change ? verdictOf(shape.change(i)) + " (before " + sayWeight(series(), shape.other[i]) + ")" : ""];
 }
 
