@@ -3,6 +3,7 @@
 headless Chromium; says TAP."""
 import json
 
+import try_compare
 import try_links
 import try_owners
 from reader import Reader, check, end, near, same
@@ -364,6 +365,10 @@ def sizes(b):
     check("print: the controls go", b.run(
         "getComputedStyle(document.querySelector('.tools')).display") ==
         "none")
+    b.run("addRule('only', { kind: 'thread', value: 1 })")
+    check("print: filters do not", b.run(
+        "document.querySelector('#filters').getBoundingClientRect().height"
+        " > 0"))
 
 
 def pixel(b, canvas, x, y):
@@ -476,7 +481,8 @@ def main():
     try:
         for part in (mouse, views, keyboard, sandwich_keys, account,
                      source, many_small, narrow, difference, hostile, sizes,
-                     waits, *try_links.PARTS, *try_owners.PARTS):
+                     waits, *try_links.PARTS, *try_owners.PARTS,
+                     *try_compare.PARTS):
             part(b)
         same("nothing was asked for but files", [],
              [r for r in b.requests if not r.startswith("file:")])

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: MIT
 // ---- The data of the page: packed columns, unpacked once ----
 
-// `source`: this page, or another one.
-async function unpack(id, source = document) {
-  const element = source.getElementById("data-" + id);
-  if (!element) return null;
-  const text = atob(element.textContent);
+// The packed data of this page, by name.
+function ownData(id) {
+  const element = document.getElementById("data-" + id);
+  return element && { coding: element.dataset.coding, text: element.textContent };
+}
+
+// Those of the text of another one, of which nothing else is looked at.
+function dataIn(text) {
+  const found = new Map(), pattern = /<script [^<>]*id="data-(\w+)" data-coding="(\w+)">([^<]*)<\/script>/g;
+  for (const [, id, coding, packed] of text.matchAll(pattern)) found.set(id, { coding, text: packed });
+  return (id) => found.get(id);
+}
+
+async function unpack(id, source = ownData) {
+  const packed = source(id);
+  if (!packed) return null;
+  const text = atob(packed.text);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  if (element.dataset.coding !== "gzip") return bytes;
+  if (packed.coding !== "gzip") return bytes;
   const stream = new Blob([bytes]).stream()
     .pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());

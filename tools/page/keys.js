@@ -67,6 +67,7 @@ function onKey(event) {
     h: () => f > 0 ? addRule("hidden", ruleOf(f)) : say(CHOOSE_FIRST),
     c: () => f > 0 ? toCode(f) : say(CHOOSE_FIRST),
     k: toggleKernel,
+    d: () => byId("compare-file").click(),
     Enter: isButton ? null : () => graph.focus >= 0 && zoom(graph.focus),
   };
   if (event.key.startsWith("Arrow") && (event.target === byId("graph") || event.target === document.body)) {

@@ -435,7 +435,9 @@ function printGraph(isPrinted) {
 }
 
 function wireGraph() {
-  const { canvas } = graph;
+  graph.scroller = byId("scroller");
+  const canvas = graph.canvas = byId("graph");
+  graph.context = canvas.getContext("2d");
   let first = -1;
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -470,9 +472,9 @@ function wire() {
   byId("filter").addEventListener("input", (event) => { table.filter = event.target.value; drawTable(); });
   byId("more").addEventListener("click", () => { table.isWhole = true; drawTable(); });
   table.onPick = (f) => pickRow(f, false);
-  table.sort = defaultSort();
   document.addEventListener("keydown", onKey);
   wireLabels();
+  wireCompare();
   wireState();
   wireTips();
   window.addEventListener("beforeprint", () => printGraph(true));
@@ -489,17 +491,14 @@ function wire() {
     showLegend();
     drawSoon();
   });
-  const select = byId("series");
-  if (page.facts.is_diff || page.facts.series.length < 2) select.hidden = true;
-  page.facts.series.forEach((one, i) => select.append(make("option", visible(one.event), { value: i })));
-  select.addEventListener("change", () => {
-    selection.series = Number(select.value);
+  byId("series").addEventListener("change", (event) => {
+    selection.series = Number(event.target.value);
     hideIdle(page.facts);
     recountAll();
   });
   byId("root").addEventListener("change", (event) => { setRoot(event.target.value); recountAll(); });
   byId("color").addEventListener("change", (event) => { setColor(event.target.value); recountAll(); });
-  offerSplits(page.facts);
+  byId("code-function").addEventListener("change", (event) => showCode(page.facts, Number(event.target.value)));
 }
 
 function prepare(facts, tree) {
@@ -510,14 +509,26 @@ function prepare(facts, tree) {
     for (let i = 0; i < tree.series[0].count; i++) tree.series[0].weight[i] *= scale;
     a.sample_weight *= scale;
   }
-  facts.code_count = facts.functions.length;
-  readLabels(facts);
+  facts.code_count = facts.code_count ?? facts.functions.length;
   page.facts = facts;
   page.tree = page.trunk = tree;
   graph.facts = facts;
-  graph.scroller = byId("scroller");
-  graph.canvas = byId("graph");
-  graph.context = graph.canvas.getContext("2d");
+}
+
+// Another profile in place of the one that is shown.
+function showPage(facts, tree, address) {
+  prepare(facts, tree);
+  page.moduleRank = null;
+  offerEvents(facts);
+  offerSplits(facts);
+  showAccount(facts);
+  readState(address);
+}
+
+function offerEvents(facts) {
+  const select = byId("series");
+  select.hidden = facts.is_diff || facts.series.length < 2;
+  select.replaceChildren(...facts.series.map((one, i) => make("option", visible(one.event), { value: i })));
 }
 
 async function begin() {
@@ -526,10 +537,13 @@ async function begin() {
     showAccount(facts);
     page.accountAt = performance.now();
     readWaits(facts);
-    prepare(facts, readTree(await unpack("tree"), facts));
+    readLabels(facts);
+    const tree = readTree(await unpack("tree"), facts);
     byId("main").hidden = false;
+    page.facts = facts;
     wire();
-    readState(location.hash);
+    showPage(facts, tree, location.hash);
+    settleState();
     page.isReady = true;
     page.readyAt = performance.now();
     setCode(facts, (await unpackText("code"))?.list);

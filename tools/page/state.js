@@ -24,6 +24,7 @@ function defaultSort() { return page.facts.is_diff ? "change" : "self"; }
 // What takes a step of Back: all but where the eyes are.
 function sayStep() {
   const { facts } = page, words = new URLSearchParams();
+  if (page.isDropped) words.append("with", compared.other.name);
   if (selection.series) words.append("event", facts.series[selection.series].event);
   if (page.root) words.append("root", page.root);
   if (page.color) words.append("color", page.color);
@@ -68,7 +69,7 @@ function keepAddress(way, step, to) {
 // After whatever a reader did. A browser takes only so many addresses in a short
 // time: what the eyes do waits for a pause.
 function noteState() {
-  if (!page.isReady || page.isDropped) return;
+  if (!page.isReady) return;
   const step = sayStep(), eyes = sayEyes();
   clearTimeout(noted.pause);
   if (step === noted.step) {
@@ -85,7 +86,7 @@ function noteState() {
 function noteEyes() {
   const to = address(noted.step, noted.eyes);
   clearTimeout(noted.pause);
-  if (!page.isDropped && to !== (location.hash || "#all")) keepAddress("replaceState", history.state, to);
+  if (to !== (location.hash || "#all")) keepAddress("replaceState", history.state, to);
 }
 
 function readRule(text) {
@@ -154,9 +155,15 @@ function readState(text) {
   search(byId("search").value);
   showFocus(at);
   if (at >= 0) scrollToFrame(at);
+  if (words.has("with") && !page.isDropped)
+    say("The link compares with another page: drop " + visible(words.get("with")) + " here.");
+  if (lost.length) say("This profile does not have what the link names: " + visible(lost.join(", ")));
+}
+
+// What is shown is what the address has.
+function settleState() {
   Object.assign(noted, { step: sayStep(), eyes: sayEyes() });
   showBack();
-  if (lost.length) say("This profile does not have what the link names: " + visible(lost.join(", ")));
 }
 
 function wireState() {
@@ -164,7 +171,9 @@ function wireState() {
     document.addEventListener(kind, noteState);
   history.scrollRestoration = "manual";
   window.addEventListener("popstate", () => {
-    if (page.isDropped) stopComparing();
-    readState(location.hash);
+    const other = new URLSearchParams(location.hash.slice(1)).get("with");
+    if (page.isDropped && other !== compared.other.name) stopComparing(location.hash);
+    else readState(location.hash);
+    settleState();
   });
 }
