@@ -94,6 +94,19 @@ for weight, number in zip(series[0][3], series[0][6]):
     sums[value] = sums.get(value, 0) + weight
 print("\n".join("%s %d" % one for one in sorted(sums.items())))' "$srcdir/tests/html")"
 
+### Names that are missing
+
+python3 "$make" stripped stripped.pb.gz
+"$portprof" report --html page.html stripped.pb.gz
+same "a package's library: the command that names it" libnone.so.1 "$(python3 -c '
+import re, sys
+sys.path.insert(0, sys.argv[1])
+import page
+remedies = page.read(open("page.html").read())[0]["remedies"]
+print(*[module for module, words in remedies
+        if re.match("DEBUGINFOD_URLS=https://[^ ]+ portprof report --debuginfod", words)])' \
+	"$srcdir/tests/html")"
+
 ### Waits
 
 for kind in wall idle; do

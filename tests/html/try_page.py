@@ -189,6 +189,7 @@ def account(b):
     text = b.run(cards)
     check("a card for frames without names", "unnamed frames" in text and
           "20.0 %" in text and "plugin.so" in text, text)
+    check("and what names them", "--debug-dir" in text, text)
     text = b.text("#warnings")
     check("a clock's samples where interrupts are let in again",
           "10.0 % is at finish_task_switch" in text and "(skid)" in text,

@@ -6,6 +6,7 @@ weak       a tenth at a function of the kernel that lets interrupts in, a fifth
 many       a thousand functions of a ten-thousandth each beside a large one
 wide       names of characters that are two columns wide, and of accents that
            are none
+stripped   half of it in a library of a package, without names
 small      two threads, four functions in two modules, ten samples
 labels     two processes with three threads, endpoints and spans as labels; a tenth has
            none
@@ -69,7 +70,9 @@ class Profile:
                 start = self.start(module)
                 self.body.append(message(3, number(1, i) + number(
                     2, start) + number(3, start + (1 << 31)) + number(
-                        5, self.text(module)) + number(7, 1)))
+                        5, self.text(module)) + number(7, 1) + (
+                            number(6, self.text("0123456789abcdef"))
+                            if module.startswith("/usr/") else b"")))
             i, m = len(self.places) + 1, self.mappings[module]
             self.places[function] = i
             line = b""
@@ -126,6 +129,11 @@ def weak(profile):
     profile.add([MAIN, WORK], 350, 350 * MS)
     profile.add([MAIN, WORK, (None, "/x/plugin.so")], 100, 100 * MS, (7, 8))
     profile.add([MAIN, ("finish_task_switch.isra.0", "[kernel]")], 50, 50 * MS)
+
+
+def stripped(profile):
+    profile.add([MAIN, (None, "/usr/lib/none/libnone.so.1")], 500, 500 * MS)
+    profile.add([MAIN], 500, 500 * MS)
 
 
 def many(profile):
@@ -187,9 +195,10 @@ def hostile(profile):
 
 def make(kind, *rest):
     profile = Profile()
-    if kind in ("small", "weak", "many", "wide", "labels"):
+    if kind in ("small", "weak", "many", "wide", "labels",
+                "stripped"):
         {"small": small, "weak": weak, "many": many, "wide": wide,
-         "labels": labels}[kind](profile)
+         "labels": labels, "stripped": stripped}[kind](profile)
     elif kind == "before":
         run(profile, 1)
     elif kind == "same":

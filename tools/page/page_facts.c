@@ -252,6 +252,36 @@ static bool put_labels(struct ppi_json *json, const struct ppi_page_tree *tree)
 	return is_good;
 }
 
+/* By module with functions without a name: what gives it some. */
+static bool put_remedies(struct ppi_json *json, const struct ppi_page *page,
+                         const uint32_t *module_of)
+{
+	const struct ppi_page_tree *tree = &page->tree;
+	bool *is_known = calloc(tree->function_count + 1u, sizeof(*is_known));
+	char remedy[256];
+
+	ppi_json_array(json, "remedies");
+	for (uint32_t i = 0; is_known && i < tree->function_count; i++) {
+		const struct ppi_page_function *one = &tree->functions[i];
+
+		if (one->is_named || one->is_kernel || is_known[module_of[i]])
+			continue;
+		is_known[module_of[i]] = true;
+		ppi_json_array(json, NULL);
+		ppi_json_text(json, NULL, one->module);
+		ppi_json_text(json, NULL,
+		              ppi_names_remedy(page->series[0].view.profile,
+		                               one->module, false, remedy,
+		                               sizeof(remedy)));
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+	if (!is_known)
+		return false;
+	free(is_known);
+	return true;
+}
+
 static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
                       FILE *out)
 {
@@ -276,7 +306,8 @@ static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
 	put_threads(&json, tree);
 	ppi_json_number(&json, "code_series", page->code_series);
 	ppi_life_put(&json, &page->series[0].report.life);
-	is_good = put_waits(&json, tree) && put_labels(&json, tree);
+	is_good = put_waits(&json, tree) && put_labels(&json, tree) &&
+	          put_remedies(&json, page, module_of);
 	ppi_json_number(&json, "slice_ns", tree->slice_ns);
 	ppi_json_number(&json, "slices", tree->slice_count);
 	return ppi_json_end(&json) && is_good;
