@@ -161,4 +161,24 @@ def keys_only(b):
                                   "work"], b.table())
 
 
-PARTS = (links, tips, keys_only)
+def keys_of_time(b):
+    b.open_page("times.html")
+    whole = b.sum_shown()
+    b.run("document.querySelector('.lane-line.timed').focus()")
+    for _ in range(3):
+        b.press("ArrowRight")
+    check("an arrow marks a part of the time", "Enter" in b.text("#said") and
+          not b.run("document.querySelector('.lane-range').hidden"),
+          b.text("#said"))
+    near("and changes nothing yet", whole, b.sum_shown())
+    b.press("Enter")
+    check("Enter chooses it", 0 < b.sum_shown() < whole, b.sum_shown())
+    check("it is a filter", " s to " in b.text("#filters"),
+          b.text("#filters"))
+    check("the focus stays there", b.run(
+        "document.activeElement.className.includes('timed')"))
+    b.press("Escape")
+    near("Esc takes it away", whole, b.sum_shown())
+
+
+PARTS = (links, tips, keys_only, keys_of_time)

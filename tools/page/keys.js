@@ -34,7 +34,7 @@ function moveInRows(event) {
 
 function onKey(event) {
   const inText = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") {
     if (byId("keys").open) return;
     if (event.target === byId("filter")) {

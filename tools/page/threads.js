@@ -78,13 +78,44 @@ function drawLane(canvas, cells, most, split) {
   }
 }
 
-function markRange(facts) {
+function markRange(facts, slices = selection.slices) {
   for (const mark of document.querySelectorAll(".lane-range")) {
-    mark.hidden = !selection.slices;
-    if (!selection.slices) continue;
-    mark.style.left = 100 * (selection.slices[0] - 1) / facts.slices + "%";
-    mark.style.width = 100 * (selection.slices[1] - selection.slices[0] + 1) / facts.slices + "%";
+    mark.hidden = !slices;
+    if (!slices) continue;
+    mark.style.left = 100 * (slices[0] - 1) / facts.slices + "%";
+    mark.style.width = 100 * (slices[1] - slices[0] + 1) / facts.slices + "%";
   }
+}
+
+// By keys: arrows move a mark of a fiftieth, with Shift they lengthen it, Enter
+// chooses it, Esc takes it away.
+function wireRangeKeys(box, facts, onRange) {
+  const step = Math.max(1, Math.round(facts.slices / 50));
+  let mark = null;
+  box.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: -step, ArrowRight: step }[event.key];
+    if (way) {
+      const [from, to] = mark || selection.slices || [1 - way, Math.max(0, step - way)];
+      const last = Math.min(facts.slices, Math.max(1, to + way));
+      mark = event.shiftKey ? [from, Math.max(from, last)] : [Math.max(1, last - (to - from)), last];
+      markRange(facts, mark);
+      say("From " + sayRange(facts, mark) + ": Enter chooses it.");
+    } else if (event.key === "Enter" && mark) {
+      focusLane(box, () => onRange(mark));
+    } else if (event.key === "Escape" && (mark || selection.slices)) {
+      focusLane(box, () => onRange(null));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+}
+
+// The lanes are drawn again; the focus stays on the same one.
+function focusLane(box, act) {
+  const at = [...document.querySelectorAll(".lane-line.timed")].indexOf(box);
+  act();
+  document.querySelectorAll(".lane-line.timed")[at]?.focus();
 }
 
 function sayRange(facts, slices) {
@@ -145,7 +176,11 @@ function showThreads(tree, facts, onRule, onRange) {
       const canvas = make("canvas", null, { role: "img",
         "aria-label": (parts ? "states over time of " : "use of the CPU over time by ") + threadName(facts, t) });
       line.append(canvas, make("span", null, { class: "lane-range" }));
+      line.tabIndex = 0;
+      line.setAttribute("role", "group");
+      line.setAttribute("aria-label", "Time of " + threadName(facts, t) + ": arrows and Enter choose a part");
       wireRange(line, facts, onRange);
+      wireRangeKeys(line, facts, onRange);
       requestAnimationFrame(() => drawLane(canvas, cells[t], most, parts));
     } else if (parts) {
       line.append(stateBar(parts[t], series.total, sayParts(parts[t], STATE_NAMES)));
