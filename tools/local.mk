@@ -221,7 +221,9 @@ PAGE_FILES = tools/page/page.html tools/page/page.css tools/page/data.js \
 	tools/page/tree.js tools/page/merge.js tools/page/words.js \
 	tools/page/account.js tools/page/graph.js tools/page/table.js \
 	tools/page/threads.js tools/page/code.js tools/page/wall.js \
-	tools/page/main.js
+	tools/page/owners.js tools/page/labels.js tools/page/rules.js \
+	tools/page/state.js tools/page/tip.js tools/page/keys.js \
+	tools/page/compare.js tools/page/main.js
 EXTRA_DIST += tools/page/embed.awk $(PAGE_FILES)
 nodist_libportprof_tools_la_SOURCES = tools/page/page_text.c
 CLEANFILES += tools/page/page_text.c

@@ -215,4 +215,9 @@ has "a program that is not there: words" 'gone.*No such file' "$tmp/found"
 doctor ./subject.c
 same "no program at all: status" 1 "$status"
 has "no program at all: what to look at" 'script.*interpreter' "$tmp/found"
+if [ -x /usr/bin/env ]; then
+	doctor -j /usr/bin/env
+	holds "a program of a package: its debug file, not how to compile it" \
+		'"debug-info" not in f or f["debug-info"]["verdict"] == "works" or "DEBUGINFOD_URLS=https://" in f["debug-info"]["remedy"]'
+fi
 tap_end

@@ -63,9 +63,29 @@ same "hostile: no control character" 0 \
 has "3000 calls deep: the level is told" '\[3000\] down' report
 same "80 columns are kept" 0 "$(awk 'length > 80 && !/[^ -~]/' report | wc -l)"
 
+### A tree for each label, thread or process
+
+make_profile labels labels.pb.gz
+report -q --tree -s label:endpoint labels.pb.gz
+same "a tree for each value, the heaviest first" \
+	"endpoint=/checkout: 0.600 s, 60.0 % of the total
+endpoint=/search: 0.300 s, 30.0 % of the total
+endpoint=(none): 0.100 s, 10.0 % of the total" "$(grep ' of the total$' report)"
+same "each is a tree of its own" "main work parse memcpy main work parse memcpy main work parse memcpy" \
+	"$(awk '/^ .*[a-z]$/ && !/function/ { print $NF }' report | xargs)"
+same "shares are of all" "60.0% 30.0% 10.0%" \
+	"$(awk '$NF == "main" { print $3 }' report | xargs)"
+report -q --tree -s process --callers memcpy labels.pb.gz
+same "callers in each process" "?/7 ?/9" \
+	"$(sed -n 's/^\([?0-9/]*\): .* of the total$/\1/p' report | xargs)"
+report -q --tree -s thread --thread 8 labels.pb.gz
+same "with a filter: one thread" 1 "$(grep -c ' of what is shown$' report)"
+report --tree -s label:nothing labels.pb.gz
+same "a label that no sample has: status" 1 "$status"
+
 ### What cannot be
 
-for wrong in '--json' '-x ,' '-s module' '--callers a --callees b'; do
+for wrong in '--json' '-x ,' '-s module' '-s thread,process' '--callers a --callees b'; do
 	# shellcheck disable=SC2086
 	report --tree $wrong small.pb.gz
 	same "--tree $wrong is refused" 2 "$status"

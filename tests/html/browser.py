@@ -110,8 +110,12 @@ class Browser:
             {"name": "prefers-color-scheme", "value": name},
             {"name": "prefers-reduced-motion", "value": "reduce"}])
 
-    def open(self, path):
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+    def open(self, path, words=""):
+        """A file, with a fragment such as "#view=inverted"."""
+        # another fragment alone would leave the page as it is
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url="file://" + os.path.abspath(path) +
+                  words)
         self.wait("document.readyState === 'complete' && "
                   "(window.portprofPage || {page: {}}).page.isReady === true")
         self.settle()
@@ -123,7 +127,8 @@ class Browser:
 
     def press(self, key, text=None):
         codes = {"Enter": 13, "Escape": 27, "Backspace": 8, "ArrowLeft": 37,
-                 "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
+                 "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9,
+                 "End": 35, "Home": 36}
         words = {"key": key, "windowsVirtualKeyCode": codes.get(key, 0)}
         if len(key) == 1:
             text = text or key
@@ -142,6 +147,10 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y,
                       button="left", clickCount=count)
+        self.settle()
+
+    def move(self, x, y):
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         self.settle()
 
     def tap(self, x, y):

@@ -16,11 +16,11 @@ python3 -c 'import browser; browser.Browser().close()' 2>words ||
 	{ echo "skip: Chromium does not start here: $(tail -n 1 words)"; exit 77; }
 
 make="$srcdir/tests/html/write_profile.py"
-for kind in small weak many before after hostile; do
+for kind in small weak many labels before after hostile; do
 	python3 "$make" $kind $kind.pb.gz
 done
 python3 "$srcdir/tests/cli/hostile.py" write evil.pb.gz
-for kind in small weak many hostile evil; do
+for kind in small weak many labels before after hostile evil; do
 	"$portprof" report --html $kind.html $kind.pb.gz || exit 99
 done
 "$portprof" diff --html diff.html before.pb.gz after.pb.gz || exit 99

@@ -74,6 +74,39 @@ python3 "$make" deep 3000 deep.pb.gz
 agree "three thousand chains" -e cpu deep.pb.gz
 agree "one thread" -e cpu --thread 9 deep.pb.gz
 
+### Labels
+
+python3 "$make" labels labels.pb.gz
+"$portprof" report --html page.html labels.pb.gz
+same "labels: the page can be read" 0 "$(python3 "$look" page.html >in_page; echo $?)"
+"$portprof" report -n 0 -x '|' --sort label:endpoint labels.pb.gz >in_csv
+same "labels: weights are those of CSV" "$(awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++)
+	at[$i] = i; next } { print $at["label"], $at["self"] }' in_csv | sort)" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+facts, _, _, series = page.read(open("page.html").read())
+sets, sums = [{}], {}
+for smaller, pair in facts["label_sets"]:
+    sets.append(dict(sets[smaller], **dict([facts["labels"][pair]])))
+for weight, number in zip(series[0][3], series[0][6]):
+    value = sets[number].get("endpoint", "(none)")
+    sums[value] = sums.get(value, 0) + weight
+print("\n".join("%s %d" % one for one in sorted(sums.items())))' "$srcdir/tests/html")"
+
+### Names that are missing
+
+python3 "$make" stripped stripped.pb.gz
+"$portprof" report --html page.html stripped.pb.gz
+same "a package's library: the command that names it" libnone.so.1 "$(python3 -c '
+import re, sys
+sys.path.insert(0, sys.argv[1])
+import page
+remedies = page.read(open("page.html").read())[0]["remedies"]
+print(*[module for module, words in remedies
+        if re.match("DEBUGINFOD_URLS=https://[^ ]+ portprof report --debuginfod", words)])' \
+	"$srcdir/tests/html")"
+
 ### Waits
 
 for kind in wall idle; do

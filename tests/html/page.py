@@ -51,7 +51,8 @@ def read(page):
             nodes[i] += nodes[i - 1]
         series.append((nodes, column(samples), column(samples),
                        column(samples), column(samples),
-                       column(samples) if facts["waits"] else []))
+                       column(samples) if facts["waits"] else [],
+                       column(samples) if facts["label_sets"] else []))
     assert next(source, None) is None, "there is more in the tree"
     return facts, frames, parents, series
 

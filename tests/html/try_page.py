@@ -2,87 +2,11 @@
 """try_page.py FOLDER: what a reader does with the pages in FOLDER, in a
 headless Chromium; says TAP."""
 import json
-import os
-import sys
 
-import browser
-
-cases = bad = 0
-
-
-def check(words, is_good, got=""):
-    global cases, bad
-    cases += 1
-    bad += not is_good
-    print("%sok %d - %s" % ("" if is_good else "not ", cases, words))
-    if not is_good:
-        print("# " + str(got).replace("\n", " ")[:500])
-
-
-def same(words, wanted, got):
-    check(words, wanted == got, "expected %r, got %r" % (wanted, got))
-
-
-def near(words, wanted, got):
-    check(words, got is not None and abs(got - wanted) <= 1e-6 * abs(wanted),
-          "expected %r, got %r" % (wanted, got))
-
-
-class Reader(browser.Browser):
-    def open_page(self, name, width=1280, scheme="light"):
-        self.size(width, 900, 2 if width < 500 else 1, width < 500)
-        self.scheme(scheme)
-        self.open(os.path.join(sys.argv[1], name))
-        same("%s, %d pixels, %s: no complaint" % (name, width, scheme), [],
-             self.complaints)
-        self.complaints.clear()
-
-    def function(self, name):
-        return self.run("portprofPage.page.facts.functions.indexOf(%s)"
-                        % json.dumps(name))
-
-    def focused(self):
-        return self.run("(() => { const g = portprofPage.graph; return "
-                        "g.focus < 0 ? null : portprofPage.page.facts"
-                        ".functions[g.shape.frame[g.focus]]; })()")
-
-    def shown(self):
-        """Share of all that fills the width."""
-        return self.run("(() => { const g = portprofPage.graph; "
-                        "return (g.to - g.from) / g.shape.all; })()")
-
-    def frame(self, name):
-        """Where the widest frame of a function is painted."""
-        return self.run("""(() => {
-          const g = portprofPage.graph, s = g.shape;
-          const f = portprofPage.page.facts.functions.indexOf(%s);
-          let best = -1;
-          for (let i = 0; i < s.n; i++)
-            if (s.frame[i] === f && (best < 0 || s.total[i] > s.total[best]))
-              best = i;
-          g.scroller.scrollIntoView({ block: "center" });
-          const box = g.canvas.getBoundingClientRect();
-          const scale = g.width / (g.to - g.from);
-          return [box.x + (s.x[best] + s.total[best] / 2 - g.from) * scale,
-                  box.y + rowOf(best) * 19 + 9 - g.scroller.scrollTop];
-        })()""" % json.dumps(name))
-
-    def text(self, selector):
-        return self.run("document.querySelector(%s).textContent"
-                        % json.dumps(selector))
-
-    def table(self):
-        return self.run("[...document.querySelectorAll('#table tbody tr')].map"
-                        "((r) => portprofPage.page.facts.functions"
-                        "[r.dataset.function])")
-
-    def total_of(self, name):
-        return self.run("portprofPage.page.perFunction.total[%d]"
-                        % self.function(name))
-
-    def sum_shown(self):
-        return self.run("portprofPage.graph.shape.all")
-
+import try_compare
+import try_links
+import try_owners
+from reader import Reader, check, end, near, same
 
 def mouse(b):
     b.open_page("small.html")
@@ -98,6 +22,7 @@ def mouse(b):
     b.click(*b.frame("parse(char const*)"))
     near("a second one zooms", 0.7, b.shown())
     b.click_on("#back")
+    b.wait("portprofPage.graph.zoom < 0")
     near("Back leads back", 1, b.shown())
     b.click_on('#table tr[data-function="%d"] button' % b.function("memcpy"))
     same("a click in the table selects in the graph", "memcpy", b.focused())
@@ -184,6 +109,7 @@ def keyboard(b):
     b.press("Enter")
     near("Enter zooms", 0.7, b.shown())
     b.press("Backspace")
+    b.wait("portprofPage.graph.zoom < 0")
     near("Backspace leads back", 1, b.shown())
     b.press("ArrowUp")
     same("up: the caller", "work", b.focused())
@@ -263,6 +189,7 @@ def account(b):
     text = b.run(cards)
     check("a card for frames without names", "unnamed frames" in text and
           "20.0 %" in text and "plugin.so" in text, text)
+    check("and what names them", "--debug-dir" in text, text)
     text = b.text("#warnings")
     check("a clock's samples where interrupts are let in again",
           "10.0 % is at finish_task_switch" in text and "(skid)" in text,
@@ -439,6 +366,10 @@ def sizes(b):
     check("print: the controls go", b.run(
         "getComputedStyle(document.querySelector('.tools')).display") ==
         "none")
+    b.run("addRule('only', { kind: 'thread', value: 1 })")
+    check("print: filters do not", b.run(
+        "document.querySelector('#filters').getBoundingClientRect().height"
+        " > 0"))
 
 
 def pixel(b, canvas, x, y):
@@ -551,14 +482,14 @@ def main():
     try:
         for part in (mouse, views, keyboard, sandwich_keys, account,
                      source, many_small, narrow, difference, hostile, sizes,
-                     waits):
+                     waits, *try_links.PARTS, *try_owners.PARTS,
+                     *try_compare.PARTS):
             part(b)
         same("nothing was asked for but files", [],
              [r for r in b.requests if not r.startswith("file:")])
     finally:
         b.close()
-    print("1..%d" % cases)
-    sys.exit(bad > 0)
+    end()
 
 
 main()

@@ -6,7 +6,10 @@ weak       a tenth at a function of the kernel that lets interrupts in, a fifth
 many       a thousand functions of a ten-thousandth each beside a large one
 wide       names of characters that are two columns wide, and of accents that
            are none
+stripped   half of it in a library of a package, without names
 small      two threads, four functions in two modules, ten samples
+labels     two processes with three threads, endpoints and spans as labels; a tenth has
+           none
 before, after   two runs: one function 20 % slower, one gone, one new, the
            others as they were but for chance
 same       another run of `before`
@@ -67,7 +70,9 @@ class Profile:
                 start = self.start(module)
                 self.body.append(message(3, number(1, i) + number(
                     2, start) + number(3, start + (1 << 31)) + number(
-                        5, self.text(module)) + number(7, 1)))
+                        5, self.text(module)) + number(7, 1) + (
+                            number(6, self.text("0123456789abcdef"))
+                            if module.startswith("/usr/") else b"")))
             i, m = len(self.places) + 1, self.mappings[module]
             self.places[function] = i
             line = b""
@@ -79,11 +84,13 @@ class Profile:
                 3, self.start(module) + i) + line))
         return self.places[function]
 
-    def add(self, chain, samples, weight, thread=(7, 7)):
+    def add(self, chain, samples, weight, thread=(7, 7), words=()):
         places = b"".join(varint(self.place(f)) for f in reversed(chain))
         labels = b"".join(
             message(3, number(1, self.text(key)) + number(3, value))
-            for key, value in zip(("pid", "tid"), thread))
+            for key, value in zip(("pid", "tid"), thread)) + b"".join(
+            message(3, number(1, self.text(key)) + number(2, self.text(value)))
+            for key, value in words)
         self.body.append(message(2, message(1, places) + message(
             2, varint(samples) + varint(weight)) + labels))
 
@@ -107,10 +114,26 @@ def small(profile):
     profile.add([MAIN], 50, 50 * MS)
 
 
+def labels(profile):
+    for i, (endpoint, share) in enumerate((("/checkout", 60), ("/search", 30),
+                                           (None, 10))):
+        thread = ((7, 7), (7, 8), (9, 9))[i]
+        for j, function in enumerate((PARSE, COPY)):
+            words = [("endpoint", endpoint),
+                     ("span_id", "%016x" % (16 * i + j + 1))]
+            profile.add([MAIN, WORK, function], share * 5, share * 5 * MS,
+                        thread, words if endpoint else ())
+
+
 def weak(profile):
     profile.add([MAIN, WORK], 350, 350 * MS)
     profile.add([MAIN, WORK, (None, "/x/plugin.so")], 100, 100 * MS, (7, 8))
     profile.add([MAIN, ("finish_task_switch.isra.0", "[kernel]")], 50, 50 * MS)
+
+
+def stripped(profile):
+    profile.add([MAIN, (None, "/usr/lib/none/libnone.so.1")], 500, 500 * MS)
+    profile.add([MAIN], 500, 500 * MS)
 
 
 def many(profile):
@@ -172,9 +195,10 @@ def hostile(profile):
 
 def make(kind, *rest):
     profile = Profile()
-    if kind in ("small", "weak", "many", "wide"):
-        {"small": small, "weak": weak, "many": many,
-         "wide": wide}[kind](profile)
+    if kind in ("small", "weak", "many", "wide", "labels",
+                "stripped"):
+        {"small": small, "weak": weak, "many": many, "wide": wide,
+         "labels": labels, "stripped": stripped}[kind](profile)
     elif kind == "before":
         run(profile, 1)
     elif kind == "same":

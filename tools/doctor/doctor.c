@@ -15,6 +15,7 @@
 #include "tools/launch.h"
 #include "tools/options.h"
 #include "tools/tools.h"
+#include "tools/view/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -262,17 +263,7 @@ static bool has_debug_file(const struct ppi_doctor_host *host,
 static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
                              const char *path, char *out, size_t room)
 {
-	static const struct {
-		const char *id, *server;
-	} servers[] = {
-		{ "debian", "https://debuginfod.debian.net" },
-		{ "ubuntu", "https://debuginfod.ubuntu.com" },
-		{ "fedora", "https://debuginfod.fedoraproject.org" },
-		{ "arch", "https://debuginfod.archlinux.org" },
-		{ "opensuse", "https://debuginfod.opensuse.org" },
-	};
-	const char *server = "https://debuginfod.elfutils.org";
-	char text[2048] = "";
+	const char *server;
 	FILE *file;
 
 	if (is_own) {
@@ -280,15 +271,9 @@ static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
 		return;
 	}
 	file = ppi_doctor_open_file(host, "/etc/os-release");
-	if (file) {
-		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	server = ppi_debuginfod_server(file);
+	if (file)
 		fclose(file);
-	}
-	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
-		if (strstr(text, servers[i].id)) {
-			server = servers[i].server;
-			break;
-		}
 	snprintf(out, room, "install its debug package, or: DEBUGINFOD_URLS=%s "
 	         "debuginfod-find debuginfo %.400s", server, path);
 }
@@ -299,7 +284,9 @@ static void debug_info(struct ppi_doctor *doctor, const char *name,
 {
 	char remedy[640];
 
-	say_debug_remedy(doctor->host, is_own, path, remedy, sizeof(remedy));
+	/* who installed a program cannot compile it in another way */
+	say_debug_remedy(doctor->host, is_own && !ppi_is_packaged(path), path,
+	                 remedy, sizeof(remedy));
 	if (program->has_lines ||
 	    has_debug_file(doctor->host, program->build_id))
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",

@@ -93,19 +93,20 @@ function sumUnnamed(facts, seen) {
   return { weight, module: most < 0 ? null : facts.modules[most] };
 }
 
-function adviceForUnnamed(module) {
+function adviceForUnnamed(facts, module) {
   const [name, path, isKernel] = module;
   if (isKernel) return "the kernel hides its names: as root, or with kptr_restrict 0, record again";
   if (/^(\/\/anon|\[anon|\[jit|\[unknown|$)/.test(path || name))
     return "code made while running: record its runtime with a perf map (node --perf-basic-prof, " +
       "java -XX:+DumpPerfMapAtExit, PYTHONPERFSUPPORT=1, DOTNET_PerfMapEnabled=1)";
-  return "mostly " + visible(name) + ": install its debug symbols, or name them by --debug-dir";
+  const [, remedy] = facts.remedies.find((one) => one[0] === name) || [];
+  return "mostly " + visible(name) + ": " + (remedy || "keep its symbol table, or name its debug symbols by --debug-dir");
 }
 
 function unnamedCard(facts, series, seen) {
   const { weight, module } = sumUnnamed(facts, seen);
   if (!weight) return null;
-  return card("Self in unnamed frames", sayShare(weight, seen.weight), adviceForUnnamed(module),
+  return card("Self in unnamed frames", sayShare(weight, seen.weight), adviceForUnnamed(facts, module),
     weight > 0.05 * seen.weight ? "weak" : "");
 }
 

@@ -73,9 +73,9 @@ function setCode(facts, list) {
   code.list = list || [];
   byId("code-part").hidden = !code.list.length;
   const select = byId("code-function");
-  code.list.forEach((one, i) => select.append(make("option",
+  code.shown = -1;
+  select.replaceChildren(...code.list.map((one, i) => make("option",
     sayShare(one.weight, facts.series[facts.code_series].total) + "  " + visible(one.function), { value: i })));
-  select.addEventListener("change", () => showCode(facts, Number(select.value)));
   if (code.list.length) showCode(facts, 0);
 }
 

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: MIT
 // ---- The data of the page: packed columns, unpacked once ----
 
-async function unpack(id) {
+// The packed data of this page, by name.
+function ownData(id) {
   const element = document.getElementById("data-" + id);
-  if (!element) return null;
-  const text = atob(element.textContent);
+  return element && { coding: element.dataset.coding, text: element.textContent };
+}
+
+// Those of the text of another one, of which nothing else is looked at.
+function dataIn(text) {
+  const found = new Map(), pattern = /<script [^<>]*id="data-(\w+)" data-coding="(\w+)">([^<]*)<\/script>/g;
+  for (const [, id, coding, packed] of text.matchAll(pattern)) found.set(id, { coding, text: packed });
+  return (id) => found.get(id);
+}
+
+async function unpack(id, source = ownData) {
+  const packed = source(id);
+  if (!packed) return null;
+  const text = atob(packed.text);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  if (element.dataset.coding !== "gzip") return bytes;
+  if (packed.coding !== "gzip") return bytes;
   const stream = new Blob([bytes]).stream()
     .pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-async function unpackText(id) {
-  const bytes = await unpack(id);
+async function unpackText(id, source) {
+  const bytes = await unpack(id, source);
   return bytes && JSON.parse(new TextDecoder().decode(bytes));
 }
 
@@ -43,7 +56,7 @@ function columnReader(bytes) {
   };
 }
 
-function readSamples(reader, hasWaits) {
+function readSamples(reader, hasWaits, hasSets) {
   const count = reader.number();
   const node = reader.column(count, Int32Array);
   for (let i = 1; i < count; i++) node[i] += node[i - 1];
@@ -54,11 +67,12 @@ function readSamples(reader, hasWaits) {
     weight: reader.column(count, Float64Array),
     samples: reader.column(count, Float64Array),
     wait: hasWaits ? reader.column(count, Int32Array) : null,
+    set: hasSets ? reader.column(count, Int32Array) : null, // of labels; 0: none
   };
 }
 
 // A tree in depth first order: `end[i]` is the node behind i's last descendant.
-function readTree(bytes, seriesCount, hasWaits) {
+function readTree(bytes, facts) {
   const reader = columnReader(bytes);
   const n = reader.number();
   const depth = reader.column(n, Int32Array);
@@ -73,6 +87,7 @@ function readTree(bytes, seriesCount, hasWaits) {
   }
   while (open.length) end[open.pop()] = n;
   const series = [];
-  for (let i = 0; i < seriesCount; i++) series.push(readSamples(reader, hasWaits));
+  for (let i = 0; i < facts.series.length; i++)
+    series.push(readSamples(reader, facts.waits.length > 0, facts.label_sets.length > 0));
   return { n, depth, frame, parent, end, series };
 }

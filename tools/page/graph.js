@@ -166,7 +166,7 @@ function draw() {
       const isFaint = graph.matches && !graph.matches[f];
       c.globalAlpha = isFaint ? 0.35 : path.has(i) && i !== graph.zoom ? 0.62 : 1;
       if (shape.parts) {
-        fillStates(c, shape.parts.map((part) => part[i]), f, left, y, wide > 2 ? wide - 0.8 : wide, ROW - 1);
+        fillParts(c, shape.parts.map((part) => part[i]), f, left, y, wide > 2 ? wide - 0.8 : wide, ROW - 1);
       } else {
         c.fillStyle = shape.change ? changeColor(shape.change(i)) : graph.colors[f];
         c.fillRect(left, y, wide > 2 ? wide - 0.8 : wide, ROW - 1);

@@ -3,7 +3,8 @@
 
 const page = {
   facts: null, tree: null, weights: null, second: null,
-  view: "calls", sandwichOf: -1, history: [], perFunction: null, isReady: false,
+  view: "calls", sandwichOf: -1, perFunction: null, isReady: false,
+  root: "", color: "", isDropped: false,
 };
 // For scripts that look at the page, and for its tests.
 window.portprofPage = { page, selection, graph, table };
@@ -11,7 +12,9 @@ window.portprofPage = { page, selection, graph, table };
 // What a key or a button did, for eyes and screen readers; it goes with the next.
 function say(words) { byId("said").textContent = words; }
 
-function series() { return page.facts.series[page.facts.is_diff ? 1 : selection.series]; }
+function seriesIndex() { return page.facts.is_diff ? 1 : selection.series; }
+
+function series() { return page.facts.series[seriesIndex()]; }
 
 // ---- the difference of two ----
 
@@ -42,12 +45,13 @@ function verdictOf(judged) {
 function recount() {
   const { tree, facts } = page;
   settleTotal(series());
-  page.weights = weigh(tree, facts, facts.is_diff ? 1 : selection.series);
-  page.second = facts.is_diff ? weigh(tree, facts, 0) : null;
+  page.parting = partingOf(tree, facts, seriesIndex());
+  page.weights = weigh(tree, facts, seriesIndex(), page.parting);
+  page.second = facts.is_diff ? weigh(tree, facts, 0, null) : null;
   page.perFunction = sumFunctions(tree, facts, page.weights);
   const before = page.second && sumFunctions(tree, facts, page.second);
   const rows = [];
-  for (let f = 1; f < facts.functions.length; f++) {
+  for (let f = 1; f < facts.code_count; f++) {
     const row = {
       f, name: facts.shown[f], module: visible(facts.modules[facts.module_of[f]][0]),
       self: page.perFunction.self[f], total: page.perFunction.total[f],
@@ -86,8 +90,8 @@ function rankModules() {
 
 function paintColors() {
   graph.dark = isDark();
-  const states = page.weights.states && mostlyIn(page.tree, page.facts, page.weights.states);
-  graph.colors = page.facts.functions.map((_, f) => states ? stateColor(states[f], f)
+  const most = page.weights.parts && mostlyIn(page.tree, page.facts, page.weights.parts);
+  graph.colors = page.facts.functions.map((_, f) => most ? page.parting.color(most[f], f)
     : moduleColor(page.facts, page.moduleRank, f));
 }
 
@@ -96,7 +100,7 @@ function forwardShape() {
   const shape = {
     n: tree.n, frame: tree.frame, parent: tree.parent, depth: tree.depth, end: tree.end,
     total: weights.total, other: second ? second.total : null, self: weights.self,
-    parts: weights.states ? weights.states.total : null,
+    parts: weights.parts ? weights.parts.total : null,
   };
   return shape;
 }
@@ -115,7 +119,6 @@ function reshape() {
       return cache.get(i);
     };
   }
-  page.history = [];
   setShape(shape);
   for (const view of ["calls", "inverted", "sandwich"])
     byId("view-" + view).setAttribute("aria-pressed", String(page.view === view));
@@ -157,7 +160,6 @@ function showFocus(i) {
   const text = byId("focus-text"), buttons = byId("focus-buttons");
   text.replaceChildren();
   buttons.replaceChildren();
-  byId("back").disabled = !page.history.length;
   if (i < 0) {
     const kept = sumRoots(page.tree, page.weights.total);
     text.append(make("strong", page.view === "sandwich" && page.sandwichOf >= 0
@@ -179,7 +181,7 @@ function showFocus(i) {
   const p = shape.parent[i];
   if (p >= 0 && page.view === "calls")
     words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
-  if (shape.parts) words += "; " + sayParts(shape.parts.map((part) => part[i]));
+  if (shape.parts) words += "; " + sayParts(shape.parts.map((part) => part[i]), page.parting.names);
   if (shape.self && shape.self[i]) words += ", self " + sayShare(shape.self[i], series().total);
   // a function may stand in many places
   const all = page.perFunction.total[f];
@@ -193,9 +195,10 @@ function showFocus(i) {
     buttons.append(
       button("Zoom", "Enter", () => zoom(i)),
       button("Sandwich", "s", () => sandwich(f)),
-      button("Only this", "Only samples in it or in what it calls (o)", () => addRule("only", { kind: "function", value: f })),
-      button("Hide", "Leave it out, with what it calls (h)", () => addRule("hidden", { kind: "function", value: f })),
+      button("Only this", "Only samples in it or in what it calls (o)", () => addRule("only", ruleOf(f))),
+      button("Hide", "Leave it out, with what it calls (h)", () => addRule("hidden", ruleOf(f))),
       button("In table", "Find it in the table", () => pickRow(f, true)));
+    if (f >= facts.code_count) buttons.lastChild.remove();
     if (codeOf(facts, f) >= 0) buttons.append(button("Source", "c", () => toCode(f)));
   }
   drawSoon();
@@ -203,27 +206,19 @@ function showFocus(i) {
 
 function zoom(i, isAtOnce) {
   if (graph.zoom === i) return;
-  page.history.push(graph.zoom);
   zoomTo(i, isAtOnce);
   showFocus(i);
 }
 
 function back() {
-  if (!page.history.length) return say("There is no view before this one.");
-  zoomTo(page.history.pop());
-  showFocus(graph.focus);
+  if (!stepsBehind()) return say("There is no view before this one.");
+  history.back();
 }
 
 function resetView() {
   if (page.view === "sandwich" && graph.zoom < 0) return leaveSandwich();
-  if (graph.zoom >= 0) page.history.push(graph.zoom);
   zoomTo(-1);
   showFocus(-1);
-}
-
-// Idle waits are left out from the beginning.
-function hasFilters() {
-  return selection.only.length > 0 || selection.hidden.length > (hidesIdle() ? 1 : 0) || Boolean(selection.slices);
 }
 
 // Back to the calls, with the function still chosen.
@@ -295,69 +290,10 @@ function flip() {
   say(graph.isFlame ? "Flame: callees above their callers." : "Icicle: callees below their callers.");
 }
 
-// ---- rules: only, hide ----
-
-function ruleName(rule) {
-  const { facts } = page;
-  if (rule.kind === "function") return facts.shown[rule.value];
-  if (rule.kind === "kernel") return "the kernel";
-  if (rule.kind === "state") return STATES[rule.value].name + " time";
-  if (rule.kind === "wait") return visible(facts.kindOf[rule.value]) + " waits";
-  if (rule.kind === "module") return visible(facts.modules[rule.value][0]);
-  return threadName(facts, rule.value);
-}
-
-function dropRule(list, rule) {
-  const at = selection[list].findIndex((r) => r.kind === rule.kind && r.value === rule.value);
-  if (at >= 0) selection[list].splice(at, 1);
-  return at >= 0;
-}
-
-// Asked for again, a rule goes; only what was hidden is shown again.
-function addRule(list, rule) {
-  if (dropRule(list, rule)) {
-    recountAll();
-    return say("The filter of " + ruleName(rule) + " is gone.");
-  }
-  if (list === "only") dropRule("hidden", rule);
-  selection[list].push(rule);
-  recountAll();
-  say((list === "only" ? "Only " : "Without ") + ruleName(rule) + ": "
-    + sayShare(sumRoots(page.tree, page.weights.total), series().total) + " of the total is left.");
-}
-
-// Code of the kernel away, or back again.
-function toggleKernel() {
-  if (!page.facts.modules.some((m) => m[2])) return say("No code of the kernel is in this profile.");
-  const at = selection.hidden.findIndex((rule) => rule.kind === "kernel");
-  if (at < 0) return addRule("hidden", { kind: "kernel", value: 0 });
-  selection.hidden.splice(at, 1);
-  recountAll();
-  say("The kernel's code is shown again.");
-}
-
-function showFilters() {
-  const box = byId("filters");
-  box.replaceChildren();
-  const chip = (words, drop) => {
-    const b = make("button", words + " \u00d7", { class: "chip", title: "Take this filter away" });
-    b.addEventListener("click", () => { drop(); recountAll(); });
-    box.append(b);
-  };
-  for (const list of ["only", "hidden"])
-    selection[list].forEach((rule, i) => chip((list === "only" ? "only " : "without ") + ruleName(rule),
-      () => selection[list].splice(i, 1)));
-  if (selection.slices) chip(sayRange(page.facts, selection.slices), () => { selection.slices = null; });
-}
-
 function recountAll() {
   recount();
   showThreads(page.tree, page.facts, addRule, setRange);
-}
-
-function setRange(slices) {
-  selection.slices = slices;
-  recountAll();
+  showLabels(page.tree, page.facts);
 }
 
 function showLegend() {
@@ -369,9 +305,10 @@ function showLegend() {
     box.append(make("span", "The width is that of after. What is gone is in the table.", { class: "soft" }));
     return;
   }
-  if (page.weights.states || series().idle_waits || series().states.includes("blocked"))
+  if (series().states.includes("blocked") || series().idle_waits || isWall(series()))
     showWallLegend(box, page.tree, facts);
-  if (page.weights.states) return;
+  if (page.parting?.split) showPartLegend(box);
+  if (page.parting) return;
   const order = [...page.moduleWeight.keys()].filter((m) => page.moduleWeight[m] > 0)
     .sort((a, b) => page.moduleWeight[b] - page.moduleWeight[a]);
   for (const m of order.slice(0, 12)) {
@@ -481,62 +418,6 @@ function toCode(f) {
 
 // ---- wiring ----
 
-const CHOOSE_FIRST = "Choose a function first: a click in the graph, or the arrow keys.";
-
-function onKey(event) {
-  const inText = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") {
-    if (byId("keys").open) return;
-    if (event.target === byId("filter")) {
-      clearTableFilter();
-    } else if (event.target === byId("search") || graph.matches) {
-      byId("search").value = "";
-      search("");
-      byId("graph").focus({ preventScroll: true });
-    } else {
-      resetView();
-    }
-    event.preventDefault();
-    return;
-  }
-  if (inText) {
-    if (event.key === "Enter" && event.target === byId("search")) { nextMatch(0); byId("graph").focus({ preventScroll: true }); }
-    return;
-  }
-  const f = graph.focus >= 0 ? graph.shape.frame[graph.focus] : -1;
-  const isButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
-  const acts = {
-    "/": () => { byId("search").focus(); byId("search").select(); },
-    "?": () => byId("keys").showModal(),
-    i: () => setView(page.view === "inverted" ? "calls" : "inverted"),
-    s: () => setView(page.view === "sandwich" ? "calls" : "sandwich"),
-    f: flip, t: toggleTheme, n: () => nextMatch(1), N: () => nextMatch(-1),
-    0: resetAll, Backspace: back,
-    o: () => f > 0 ? addRule("only", { kind: "function", value: f }) : say(CHOOSE_FIRST),
-    h: () => f > 0 ? addRule("hidden", { kind: "function", value: f }) : say(CHOOSE_FIRST),
-    c: () => f > 0 ? toCode(f) : say(CHOOSE_FIRST),
-    k: toggleKernel,
-    Enter: isButton ? null : () => graph.focus >= 0 && zoom(graph.focus),
-  };
-  if (event.key.startsWith("Arrow") && (event.target === byId("graph") || event.target === document.body)) {
-    const to = neighbour(graph.focus, event.key);
-    if (to >= 0) {
-      showFocus(to);
-      scrollToFrame(to);
-      const { shape } = graph;
-      if (shape.x[to] < graph.from || shape.x[to] + shape.total[to] > graph.to) zoomTo(-1);
-    }
-    byId("graph").focus({ preventScroll: true });
-    event.preventDefault();
-    return;
-  }
-  const act = acts[event.key];
-  if (!act) return;
-  act();
-  event.preventDefault();
-}
-
 function toggleTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   rankModules();
@@ -554,8 +435,10 @@ function printGraph(isPrinted) {
 }
 
 function wireGraph() {
-  const { canvas } = graph;
-  let shown = -1, first = -1;
+  graph.scroller = byId("scroller");
+  const canvas = graph.canvas = byId("graph");
+  graph.context = canvas.getContext("2d");
+  let first = -1;
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
     return frameAt(event.clientX - box.left, event.clientY - box.top);
@@ -567,18 +450,8 @@ function wireGraph() {
     if (i < 0) return;
     if (event.detail > 1) return zoom(i);
     if (i === graph.focus && graph.zoom !== i) return zoom(i);
-    if (i === graph.focus) return back();
+    if (i === graph.focus) return resetView();
     showFocus(i);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "touch") return;
-    const i = at(event);
-    if (i === shown) return;
-    shown = i;
-    canvas.style.cursor = i >= 0 ? "pointer" : "default";
-    canvas.title = i < 0 ? "" : page.facts.shown[graph.shape.frame[i]] + "\n"
-      + visible(page.facts.modules[page.facts.module_of[graph.shape.frame[i]]][0]) + "\n"
-      + sayWeight(series(), graph.shape.total[i]) + ", " + sayShare(graph.shape.total[i], series().total);
   });
   graph.scroller.addEventListener("scroll", drawSoon);
 }
@@ -599,8 +472,11 @@ function wire() {
   byId("filter").addEventListener("input", (event) => { table.filter = event.target.value; drawTable(); });
   byId("more").addEventListener("click", () => { table.isWhole = true; drawTable(); });
   table.onPick = (f) => pickRow(f, false);
-  table.sort = page.facts.is_diff ? "change" : "self";
   document.addEventListener("keydown", onKey);
+  wireLabels();
+  wireCompare();
+  wireState();
+  wireTips();
   window.addEventListener("beforeprint", () => printGraph(true));
   window.addEventListener("afterprint", () => printGraph(false));
   let width = 0;
@@ -615,14 +491,14 @@ function wire() {
     showLegend();
     drawSoon();
   });
-  const select = byId("series");
-  if (page.facts.is_diff || page.facts.series.length < 2) select.hidden = true;
-  page.facts.series.forEach((one, i) => select.append(make("option", visible(one.event), { value: i })));
-  select.addEventListener("change", () => {
-    selection.series = Number(select.value);
+  byId("series").addEventListener("change", (event) => {
+    selection.series = Number(event.target.value);
     hideIdle(page.facts);
     recountAll();
   });
+  byId("root").addEventListener("change", (event) => { setRoot(event.target.value); recountAll(); });
+  byId("color").addEventListener("change", (event) => { setColor(event.target.value); recountAll(); });
+  byId("code-function").addEventListener("change", (event) => showCode(page.facts, Number(event.target.value)));
 }
 
 function prepare(facts, tree) {
@@ -633,12 +509,26 @@ function prepare(facts, tree) {
     for (let i = 0; i < tree.series[0].count; i++) tree.series[0].weight[i] *= scale;
     a.sample_weight *= scale;
   }
+  facts.code_count = facts.code_count ?? facts.functions.length;
   page.facts = facts;
-  page.tree = tree;
+  page.tree = page.trunk = tree;
   graph.facts = facts;
-  graph.scroller = byId("scroller");
-  graph.canvas = byId("graph");
-  graph.context = graph.canvas.getContext("2d");
+}
+
+// Another profile in place of the one that is shown.
+function showPage(facts, tree, address) {
+  prepare(facts, tree);
+  page.moduleRank = null;
+  offerEvents(facts);
+  offerSplits(facts);
+  showAccount(facts);
+  readState(address);
+}
+
+function offerEvents(facts) {
+  const select = byId("series");
+  select.hidden = facts.is_diff || facts.series.length < 2;
+  select.replaceChildren(...facts.series.map((one, i) => make("option", visible(one.event), { value: i })));
 }
 
 async function begin() {
@@ -647,14 +537,15 @@ async function begin() {
     showAccount(facts);
     page.accountAt = performance.now();
     readWaits(facts);
-    prepare(facts, readTree(await unpack("tree"), facts.series.length, facts.waits.length > 0));
-    hideIdle(facts);
+    readLabels(facts);
+    const tree = readTree(await unpack("tree"), facts);
     byId("main").hidden = false;
+    page.facts = facts;
     wire();
-    recount();
+    showPage(facts, tree, location.hash);
+    settleState();
     page.isReady = true;
     page.readyAt = performance.now();
-    requestAnimationFrame(() => showThreads(page.tree, facts, addRule, setRange));
     setCode(facts, (await unpackText("code"))?.list);
     if (graph.focus >= 0) showFocus(graph.focus);
   } catch (error) {

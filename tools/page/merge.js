@@ -8,10 +8,10 @@ const SMALLEST = 1 / 16000;
 // A shape grows in depth first order. A group is {frame, nodes, weights,
 // second, origins}: nodes of the tree that are one frame here, what each stands for,
 // the same of the profile that it is compared with, and the node whose weight that
-// is. `states`: by state, the weights of those nodes.
-function mergedShape(groups, next, facts, states) {
+// is. `divided`: by part, the weights of those nodes.
+function mergedShape(groups, next, facts, divided) {
   const frame = [], parent = [], depth = [], total = [], other = [], end = [];
-  const parts = states && states.map(() => []);
+  const parts = divided && divided.map(() => []);
   const sum = (list) => list ? list.reduce((a, b) => a + b, 0) : 0;
   const weightOf = (group) => sum(group.weights);
   const all = groups.reduce((a, group) => a + weightOf(group), 0);
@@ -31,7 +31,7 @@ function mergedShape(groups, next, facts, states) {
     depth.push(d);
     total.push(group.weight);
     other.push(sum(group.second));
-    if (parts) parts.forEach((part, s) => part.push(group.origins.reduce((a, k) => a + states[s][k], 0)));
+    if (parts) parts.forEach((part, s) => part.push(group.origins.reduce((a, k) => a + divided[s][k], 0)));
     if (d < 2000) push(next(group), i, d + 1);
   }
   const n = frame.length;
@@ -90,7 +90,7 @@ function invertedShape(tree, facts, weights, second) {
       addTo(map, tree.frame[i], i, weights.self[i],
         second ? second.self[i] : null, i);
   return mergedShape([...map.values()], (group) => callersOf(tree, group), facts,
-    weights.states && weights.states.self);
+    weights.parts && weights.parts.self);
 }
 
 // Callers of one function (up: true), or what it calls.
@@ -102,7 +102,7 @@ function halfSandwich(tree, facts, f, weights, second, up) {
   return mergedShape([...map.values()], up
     ? (group) => callersOf(tree, group)
     : (group) => calleesOf(tree, group, weights, second), facts,
-  weights.states && weights.states.total);
+  weights.parts && weights.parts.total);
 }
 
 // Both, the callers above the function and the callees below it.

@@ -226,12 +226,13 @@ void ppi_page_say(const struct ppi_page *page, const struct ppi_report *report,
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(report->profile);
 
-	ppi_say("%s%sthe page has names of functions, threads and %s%s%s%s%s",
+	ppi_say("%s%sthe page has names of functions, threads and %s%s%s%s%s%s",
 	        page->is_diff ? report->path : "",
 	        page->is_diff ? ": " : "",
 	        hidden->paths ? "files" : "files, paths",
 	        hidden->source ? "" : ", line numbers",
 	        page->code ? ", source text" : "",
+	        ppi_labels_name(report->profile, 0) ? ", labels" : "",
 	        origin->command[0] ? ", the command line" : "",
 	        has_host(origin) ? ", the host's name" : "");
 }

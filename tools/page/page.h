@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vector.h"
 #include "tools/options.h"
 #include "tools/view/account.h"
 #include "tools/view/owners.h"
@@ -28,6 +29,7 @@ struct ppi_page_sample {
 	uint32_t node, thread, slice; /* thread, slice: 0 unknown */
 	uint32_t series;
 	uint32_t wait; /* of the tree's `waits`; 0 unknown */
+	uint32_t set;  /* of the tree's label sets; 0 none */
 	uint64_t weight, samples;
 };
 
@@ -57,6 +59,12 @@ struct ppi_page_tree {
 	 * where waits were not measured. */
 	struct ppi_labels waits;
 	bool has_waits;
+
+	/* Labels that say more than who, when and what threads did: by key their
+	 * values; pairs of key and value; and sets, each a smaller set (0: none)
+	 * and a pair. A number in `sets` + 1 is a sample's. */
+	struct ppi_vector keys; /* of struct ppi_labels */
+	struct ppi_pairs label_pairs, sets;
 
 	struct ppi_page_sample *samples;
 	size_t sample_count;
@@ -89,6 +97,12 @@ struct ppi_page {
 	size_t code_series;
 };
 
+static inline struct ppi_labels *
+ppi_page_key(const struct ppi_page_tree *tree, size_t i)
+{
+	return &PPI_AT(&tree->keys, struct ppi_labels)[i];
+}
+
 /* ---- its parts (page_grow.c, page_facts.c, page_text.c) ---- */
 
 /* Fill `tree` from the series. False when out of memory. */
@@ -100,7 +114,8 @@ void ppi_page_tree_free(struct ppi_page_tree *tree);
  * The tree as unsigned LEB128 numbers, column by column: the nodes in depth
  * first order (how many levels up from the node before its parent is; its
  * function), then of each series the samples (node less that of the sample
- * before, thread, slice, weight, count of samples, and with waits their number).
+ * before, thread, slice, weight, count of samples, with waits their number, and with
+ * labels that of their set).
  * To be freed; NULL when out of memory.
  */
 unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes);

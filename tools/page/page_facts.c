@@ -215,6 +215,73 @@ static bool put_waits(struct ppi_json *json, const struct ppi_page_tree *tree)
 	return true;
 }
 
+/* Pairs of key and value, then sets, each of a smaller one and a pair. */
+static bool put_labels(struct ppi_json *json, const struct ppi_page_tree *tree)
+{
+	const char ***texts = calloc(tree->keys.count + 1, sizeof(*texts));
+	bool is_good = texts != NULL;
+
+	for (size_t i = 0; is_good && i < tree->keys.count; i++) {
+		texts[i] = calloc(ppi_page_key(tree, i)->count + 1u, sizeof(**texts));
+		is_good = texts[i] != NULL;
+		if (is_good)
+			ppi_labels_list(ppi_page_key(tree, i), texts[i]);
+	}
+	ppi_json_array(json, "labels");
+	for (uint32_t i = 0; is_good && i < tree->label_pairs.count; i++) {
+		uint64_t pair = tree->label_pairs.pairs[i];
+
+		ppi_json_array(json, NULL);
+		ppi_json_text(json, NULL, ppi_page_key(tree, pair >> 32)->name);
+		ppi_json_text(json, NULL,
+		              texts[pair >> 32][(uint32_t)pair]);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+	ppi_json_array(json, "label_sets");
+	for (uint32_t i = 0; i < tree->sets.count; i++) {
+		ppi_json_array(json, NULL);
+		ppi_json_number(json, NULL, tree->sets.pairs[i] >> 32);
+		ppi_json_number(json, NULL, (uint32_t)tree->sets.pairs[i]);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+	for (size_t i = 0; texts && i < tree->keys.count; i++)
+		free(texts[i]);
+	free(texts);
+	return is_good;
+}
+
+/* By module with functions without a name: what gives it some. */
+static bool put_remedies(struct ppi_json *json, const struct ppi_page *page,
+                         const uint32_t *module_of)
+{
+	const struct ppi_page_tree *tree = &page->tree;
+	bool *is_known = calloc(tree->function_count + 1u, sizeof(*is_known));
+	char remedy[256];
+
+	ppi_json_array(json, "remedies");
+	for (uint32_t i = 0; is_known && i < tree->function_count; i++) {
+		const struct ppi_page_function *one = &tree->functions[i];
+
+		if (one->is_named || one->is_kernel || is_known[module_of[i]])
+			continue;
+		is_known[module_of[i]] = true;
+		ppi_json_array(json, NULL);
+		ppi_json_text(json, NULL, one->module);
+		ppi_json_text(json, NULL,
+		              ppi_names_remedy(page->series[0].view.profile,
+		                               one->module, false, remedy,
+		                               sizeof(remedy)));
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+	if (!is_known)
+		return false;
+	free(is_known);
+	return true;
+}
+
 static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
                       FILE *out)
 {
@@ -239,7 +306,8 @@ static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
 	put_threads(&json, tree);
 	ppi_json_number(&json, "code_series", page->code_series);
 	ppi_life_put(&json, &page->series[0].report.life);
-	is_good = put_waits(&json, tree);
+	is_good = put_waits(&json, tree) && put_labels(&json, tree) &&
+	          put_remedies(&json, page, module_of);
 	ppi_json_number(&json, "slice_ns", tree->slice_ns);
 	ppi_json_number(&json, "slices", tree->slice_count);
 	return ppi_json_end(&json) && is_good;

@@ -210,6 +210,76 @@ static bool find_wait(struct ppi_page_tree *tree, const struct ppi_view *view,
 	return value != NULL;
 }
 
+/* ---- labels ---- */
+
+/* Of a label with more values the others are one: a page that holds each of
+ * a million spans could not be opened. */
+enum { VALUES_MOST = 10000 };
+
+static bool is_listed(const struct ppi_page_tree *tree, const char *name)
+{
+	for (size_t i = 0; i < tree->keys.count; i++)
+		if (strcmp(ppi_page_key(tree, i)->name, name) == 0)
+			return true;
+	/* the page has them as waits */
+	return tree->has_waits &&
+	       (strcmp(name, ppi_tag_name(PPI_TAG_STATE)) == 0 ||
+	        strcmp(name, ppi_tag_name(PPI_TAG_WAIT)) == 0);
+}
+
+static bool list_keys(struct ppi_page *page)
+{
+	struct ppi_page_tree *tree = &page->tree;
+	const char *name;
+
+	for (size_t s = 0; s < page->series_count; s++)
+		for (size_t i = 0;
+		     (name = ppi_labels_name(page->series[s].view.profile,
+		                             i)) != NULL;
+		     i++) {
+			struct ppi_labels labels;
+
+			if (is_listed(tree, name))
+				continue;
+			ppi_labels_open(&labels, page->series[s].view.profile,
+			                name);
+			if (!ppi_vector_add(&tree->keys, sizeof(labels),
+			                    &labels, 1))
+				return false;
+		}
+	return true;
+}
+
+/* The set of a sample's labels; false when out of memory. */
+static bool find_set(struct ppi_page_tree *tree,
+                     const portprof_profile *profile,
+                     const portprof_profile_sample *from, uint32_t *set)
+{
+	for (size_t i = 0; i < tree->keys.count; i++) {
+		struct ppi_labels *labels = ppi_page_key(tree, i);
+		const struct ppi_label_value *value;
+		uint32_t pair, next;
+
+		if (labels->profile != profile)
+			labels->last = NULL;
+		labels->profile = profile;
+		value = ppi_labels_find(labels, from);
+		if (value && value->number >= VALUES_MOST)
+			value = ppi_labels_enter(labels, "(other)");
+		if (!value)
+			return false;
+		if (strcmp(value->text, labels->missing) == 0)
+			continue;
+		pair = ppi_pairs_enter(&tree->label_pairs, (uint32_t)i,
+		                       value->number);
+		next = ppi_pairs_enter(&tree->sets, *set, pair);
+		if (pair == PPI_NO_PAIR || next == PPI_NO_PAIR)
+			return false;
+		*set = next + 1;
+	}
+	return true;
+}
+
 static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
                        uint32_t node, const struct ppi_view *view, size_t i)
 {
@@ -230,6 +300,8 @@ static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
 			return false;
 	}
 	if (tree->has_waits && !find_wait(tree, view, from, &sample->wait))
+		return false;
+	if (!find_set(tree, view->profile, from, &sample->set))
 		return false;
 	if (tree->slice_ns && time_ns >= tree->start_ns) {
 		uint64_t slice = (time_ns - tree->start_ns) / tree->slice_ns;
@@ -427,7 +499,8 @@ bool ppi_page_grow(struct ppi_page *page)
 		samples += portprof_profile_sample_count(
 			page->series[s].view.profile);
 	tree->samples = calloc(samples + 1, sizeof(*tree->samples));
-	is_good = tree->samples && add_function(tree, &lost) == 0;
+	is_good = tree->samples && add_function(tree, &lost) == 0 &&
+	          list_keys(page);
 	find_start(page);
 	for (uint32_t s = 0; is_good && s < page->series_count; s++) {
 		struct location_frames at = { 0 };
@@ -456,6 +529,11 @@ void ppi_page_tree_free(struct ppi_page_tree *tree)
 		free(lane);
 	}
 	ppi_labels_close(&tree->waits);
+	for (size_t i = 0; i < tree->keys.count; i++)
+		ppi_labels_close(ppi_page_key(tree, i));
+	ppi_vector_free(&tree->keys);
+	ppi_pairs_free(&tree->label_pairs);
+	ppi_pairs_free(&tree->sets);
 	free(tree->order);
 	free(tree->written);
 	free(tree->depth);
@@ -494,12 +572,14 @@ static int compare_samples(const void *left, const void *right)
 		return a->thread < b->thread ? -1 : 1;
 	if (a->wait != b->wait)
 		return a->wait < b->wait ? -1 : 1;
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
 	return a->slice < b->slice ? -1 : a->slice > b->slice;
 }
 
 static void put_samples(struct columns *columns,
                         const struct ppi_page_sample *samples, size_t count,
-                        bool has_waits)
+                        bool has_waits, bool has_sets)
 {
 	put(columns, count);
 	for (size_t i = 0; i < count; i++)
@@ -514,6 +594,8 @@ static void put_samples(struct columns *columns,
 		put(columns, samples[i].samples);
 	for (size_t i = 0; has_waits && i < count; i++)
 		put(columns, samples[i].wait);
+	for (size_t i = 0; has_sets && i < count; i++)
+		put(columns, samples[i].set);
 }
 
 unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes)
@@ -521,7 +603,7 @@ unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes)
 	const struct ppi_page_tree *tree = &page->tree;
 	uint32_t count = tree->nodes.count;
 	struct columns columns = {
-		malloc(10 * (2 * (size_t)count + 6 * tree->sample_count +
+		malloc(10 * (2 * (size_t)count + 7 * tree->sample_count +
 		             page->series_count + 2)),
 		0
 	};
@@ -547,7 +629,7 @@ unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes)
 		while (at < tree->sample_count && tree->samples[at].series == s)
 			at++;
 		put_samples(&columns, tree->samples + begin, at - begin,
-		            tree->has_waits);
+		            tree->has_waits, tree->sets.count > 0);
 	}
 	*bytes = columns.used;
 	return columns.bytes;

@@ -20,17 +20,40 @@ const COLUMNS = {
   ],
 };
 
-function sortRows() {
-  const key = table.sort, way = table.isAscending ? 1 : -1;
-  table.rows.sort((a, b) => {
+function columnsOf(facts) { return facts.is_diff ? COLUMNS.two : COLUMNS.one; }
+
+// `order` has the key of a column and the way.
+function sortRows(rows, { sort: key, isAscending }) {
+  const way = isAscending ? 1 : -1;
+  rows.sort((a, b) => {
     let order = 0;
     // what is beyond noise stands first, whatever grew or shrank
     if (key === "change" && a.isNoise !== b.isNoise) return a.isNoise ? 1 : -1;
     if (key === "change") order = Math.abs(a.change) - Math.abs(b.change);
-    else if (typeof a[key] === "string") order = a[key] < b[key] ? 1 : a[key] > b[key] ? -1 : 0;
+    else if (typeof a[key] === "string") order = a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0;
     else order = a[key] - b[key];
     return order ? way * order : b.self - a.self || b.total - a.total || a.f - b.f;
   });
+}
+
+// Headings that sort; the focus stays on the one that was pressed.
+function drawHead(element, columns, order, drawAgain) {
+  const head = document.createElement("tr");
+  columns.forEach(([key, words, kind], i) => {
+    const th = make("th", null, { scope: "col", class: kind });
+    const isSorted = order.sort === key;
+    const button = make("button", words + (isSorted ? (order.isAscending ? " \u25b4" : " \u25be") : ""));
+    if (isSorted) th.setAttribute("aria-sort", order.isAscending ? "ascending" : "descending");
+    button.addEventListener("click", () => {
+      order.isAscending = isSorted ? !order.isAscending : kind === "text";
+      order.sort = key;
+      drawAgain();
+      element.querySelector(`th:nth-child(${i + 1}) button`).focus();
+    });
+    th.append(button);
+    head.append(th);
+  });
+  element.tHead.replaceChildren(head);
 }
 
 function fits(row, pattern) {
@@ -68,24 +91,8 @@ function twoRow(series, row) {
 
 function drawTable() {
   const { facts } = table;
-  const columns = facts.is_diff ? COLUMNS.two : COLUMNS.one;
-  const head = document.createElement("tr");
-  for (const [key, words, kind] of columns) {
-    const th = make("th", null, { scope: "col", class: kind });
-    const isSorted = table.sort === key;
-    const button = make("button", words + (isSorted ? (table.isAscending ? " \u25b4" : " \u25be") : ""));
-    if (isSorted) th.setAttribute("aria-sort", table.isAscending ? "ascending" : "descending");
-    button.addEventListener("click", () => {
-      table.isAscending = isSorted ? !table.isAscending : kind === "text";
-      table.sort = key;
-      drawTable();
-      byId("table").querySelector(`th:nth-child(${columns.findIndex((c) => c[0] === key) + 1}) button`).focus();
-    });
-    th.append(button);
-    head.append(th);
-  }
-  byId("table").tHead.replaceChildren(head);
-  sortRows();
+  drawHead(byId("table"), columnsOf(facts), table, drawTable);
+  sortRows(table.rows, table);
   const pattern = readPattern(table.filter).pattern;
   const found = table.rows.filter((row) => fits(row, pattern));
   const shown = table.isWhole ? found : found.slice(0, ROWS);
@@ -100,7 +107,7 @@ function drawTable() {
 
 function makeRow(row) {
   const { facts } = table;
-  const series = facts.series[facts.is_diff ? 1 : selection.series];
+  const series = facts.series[seriesIndex()];
   const tr = make("tr", null, { "data-function": row.f });
   if (row.f === table.selected) tr.className = "selected";
   tr.append(...(facts.is_diff ? twoRow(series, row) : oneRow(series, row)));

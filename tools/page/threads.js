@@ -9,14 +9,15 @@ const lanes = { isWhole: false, list: [], most: 0, drag: null };
 // filters of code count for both, that of time for shares alone: a line of time
 // shows what is beside the range, too.
 function sumThreads(tree, facts) {
-  const samples = tree.series[selection.series];
+  const samples = tree.series[seriesIndex()];
   const count = facts.threads.length + 1;
   const columns = Math.min(600, facts.slices);
   const each = columns ? facts.slices / columns : 1;
   const all = new Float64Array(count);
   const mask = nodeMask(tree, facts);
   const waits = samples.wait ? waitsIn(facts) : null;
-  const split = samples.wait && isWall(facts.series[selection.series]);
+  const split = samples.wait && isWall(facts.series[seriesIndex()]);
+  const sets = samples.set ? setsIn(facts) : null;
   const [from, to] = selection.slices || [0, Infinity];
   const parts = split ? Array.from({ length: count }, () => [0, 0, 0]) : null;
   const cells = columns ? Array.from({ length: count }, () => null) : null;
@@ -24,6 +25,7 @@ function sumThreads(tree, facts) {
     const t = samples.thread[i], slice = samples.slice[i];
     if (mask && !mask[samples.node[i]]) continue;
     if (waits && !waits[samples.wait[i]]) continue;
+    if (sets && !sets[samples.set[i]]) continue;
     const state = split ? facts.stateOf[samples.wait[i]] : 0;
     if (slice >= from && slice <= to) {
       all[t] += samples.weight[i];
@@ -76,13 +78,44 @@ function drawLane(canvas, cells, most, split) {
   }
 }
 
-function markRange(facts) {
+function markRange(facts, slices = selection.slices) {
   for (const mark of document.querySelectorAll(".lane-range")) {
-    mark.hidden = !selection.slices;
-    if (!selection.slices) continue;
-    mark.style.left = 100 * (selection.slices[0] - 1) / facts.slices + "%";
-    mark.style.width = 100 * (selection.slices[1] - selection.slices[0] + 1) / facts.slices + "%";
+    mark.hidden = !slices;
+    if (!slices) continue;
+    mark.style.left = 100 * (slices[0] - 1) / facts.slices + "%";
+    mark.style.width = 100 * (slices[1] - slices[0] + 1) / facts.slices + "%";
   }
+}
+
+// By keys: arrows move a mark of a fiftieth, with Shift they lengthen it, Enter
+// chooses it, Esc takes it away.
+function wireRangeKeys(box, facts, onRange) {
+  const step = Math.max(1, Math.round(facts.slices / 50));
+  let mark = null;
+  box.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: -step, ArrowRight: step }[event.key];
+    if (way) {
+      const [from, to] = mark || selection.slices || [1 - way, Math.max(0, step - way)];
+      const last = Math.min(facts.slices, Math.max(1, to + way));
+      mark = event.shiftKey ? [from, Math.max(from, last)] : [Math.max(1, last - (to - from)), last];
+      markRange(facts, mark);
+      say("From " + sayRange(facts, mark) + ": Enter chooses it.");
+    } else if (event.key === "Enter" && mark) {
+      focusLane(box, () => onRange(mark));
+    } else if (event.key === "Escape" && (mark || selection.slices)) {
+      focusLane(box, () => onRange(null));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+}
+
+// The lanes are drawn again; the focus stays on the same one.
+function focusLane(box, act) {
+  const at = [...document.querySelectorAll(".lane-line.timed")].indexOf(box);
+  act();
+  document.querySelectorAll(".lane-line.timed")[at]?.focus();
 }
 
 function sayRange(facts, slices) {
@@ -121,7 +154,7 @@ function showThreads(tree, facts, onRule, onRange) {
     .sort((a, b) => all[b] - all[a]);
   const part = byId("threads-part"), box = byId("threads");
   part.hidden = facts.threads.length < 2 && !columns;
-  const series = facts.series[selection.series];
+  const series = facts.series[seriesIndex()];
   byId("threads-hint").textContent = [columns ? "drag over a line to select a time"
     : "each bar is a share of the total; with record --timeline they are lines of time",
     hasFilters() ? "shares of the total, as the filters leave them" : ""].filter(Boolean).join("; ");
@@ -130,7 +163,7 @@ function showThreads(tree, facts, onRule, onRange) {
   if (columns) for (const t of order) if (cells[t]) most = Math.max(most, mostOf(cells[t], parts));
   const shown = lanes.isWhole ? order : order.slice(0, LANES);
   for (const t of shown) {
-    const row = make("div", null, { class: "lane" + (threadIsIn(t) ? "" : " out") });
+    const row = make("div", null, { class: "lane" + (threadIsIn(facts, t) ? "" : " out") });
     const name = make("button", threadName(facts, t), { class: "link lane-name", title: "Only this thread" });
     name.addEventListener("click", () => onRule("only", { kind: "thread", value: t }));
     const isHidden = selection.hidden.some((rule) => rule.kind === "thread" && rule.value === t);
@@ -143,10 +176,14 @@ function showThreads(tree, facts, onRule, onRange) {
       const canvas = make("canvas", null, { role: "img",
         "aria-label": (parts ? "states over time of " : "use of the CPU over time by ") + threadName(facts, t) });
       line.append(canvas, make("span", null, { class: "lane-range" }));
+      line.tabIndex = 0;
+      line.setAttribute("role", "group");
+      line.setAttribute("aria-label", "Time of " + threadName(facts, t) + ": arrows and Enter choose a part");
       wireRange(line, facts, onRange);
+      wireRangeKeys(line, facts, onRange);
       requestAnimationFrame(() => drawLane(canvas, cells[t], most, parts));
     } else if (parts) {
-      line.append(stateBar(parts[t], series.total, sayParts(parts[t])));
+      line.append(stateBar(parts[t], series.total, sayParts(parts[t], STATE_NAMES)));
     } else {
       const bar = make("span", null, { class: "lane-bar" });
       bar.style.width = 100 * all[t] / (series.total || 1) + "%";

@@ -24,7 +24,7 @@ function ruleMask(tree, facts, rule) {
 function nodeMask(tree, facts) {
   let all = null;
   const apply = (rule, wanted) => {
-    if (["thread", "state", "wait"].includes(rule.kind)) return;
+    if (!["function", "kernel", "module"].includes(rule.kind)) return;
     const mask = ruleMask(tree, facts, rule);
     all = all || new Uint8Array(tree.n).fill(1);
     for (let i = 0; i < tree.n; i++) if (mask[i] !== wanted) all[i] = 0;
@@ -34,11 +34,12 @@ function nodeMask(tree, facts) {
   return all;
 }
 
-function threadIsIn(thread) {
-  const names = (rule) => rule.kind === "thread" && rule.value === thread;
+function threadIsIn(facts, thread) {
+  const pid = thread ? facts.threads[thread - 1][0] : 0;
+  const isOf = (rule) => rule.kind === "thread" || rule.kind === "process";
+  const names = (rule) => isOf(rule) && rule.value === (rule.kind === "thread" ? thread : pid);
   if (selection.hidden.some(names)) return false;
-  return !selection.only.some((rule) => rule.kind === "thread")
-    || selection.only.some(names);
+  return !selection.only.some(isOf) || selection.only.some(names);
 }
 
 // Whether the rules keep a sample, by its number; of all states and waits if asked.
@@ -46,10 +47,12 @@ function sampleFilter(tree, facts, samples, hasAllWaits) {
   const mask = nodeMask(tree, facts);
   const waits = samples.wait && !hasAllWaits ? waitsIn(facts) : null;
   const threads = new Uint8Array(facts.threads.length + 1);
-  for (let i = 0; i < threads.length; i++) threads[i] = threadIsIn(i) ? 1 : 0;
+  for (let i = 0; i < threads.length; i++) threads[i] = threadIsIn(facts, i) ? 1 : 0;
+  const sets = samples.set ? setsIn(facts) : null;
   const [from, to] = selection.slices || [0, Infinity];
   return (i) => threads[samples.thread[i]] && !(mask && !mask[samples.node[i]])
-    && !(waits && !waits[samples.wait[i]]) && samples.slice[i] >= from && samples.slice[i] <= to;
+    && !(waits && !waits[samples.wait[i]]) && !(sets && !sets[samples.set[i]])
+    && samples.slice[i] >= from && samples.slice[i] <= to;
 }
 
 function sumUp(tree, self) {
@@ -61,24 +64,23 @@ function sumUp(tree, self) {
   return total;
 }
 
-// `self` and `total` of each node; `samples`: how many are behind them. Of wall
-// time `states` has both for each state.
-function weigh(tree, facts, seriesIndex) {
+// `self` and `total` of each node; `samples`: how many are behind them. Where frames
+// are divided, `parts` has both for each part.
+function weigh(tree, facts, seriesIndex, parting) {
   const samples = tree.series[seriesIndex];
   const self = new Float64Array(tree.n);
   const isKept = sampleFilter(tree, facts, samples);
-  const parts = samples.wait && isWall(facts.series[seriesIndex])
-    ? STATES.map(() => new Float64Array(tree.n)) : null;
+  const parts = parting && Array.from({ length: parting.count }, () => new Float64Array(tree.n));
   let kept = 0;
   for (let i = 0; i < samples.count; i++) {
     if (!isKept(i)) continue;
     self[samples.node[i]] += samples.weight[i];
-    if (parts) parts[facts.stateOf[samples.wait[i]]][samples.node[i]] += samples.weight[i];
+    if (parts) parts[parting.of(i)][samples.node[i]] += samples.weight[i];
     kept += samples.samples[i];
   }
   return {
     self, total: sumUp(tree, self), samples: kept,
-    states: parts && { self: parts, total: parts.map((part) => sumUp(tree, part)) },
+    parts: parts && { self: parts, total: parts.map((part) => sumUp(tree, part)) },
   };
 }
 

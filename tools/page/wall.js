@@ -23,9 +23,9 @@ function readWaits(facts) {
 // Several states in one graph: colours are theirs, not those of modules.
 function isWall(series) { return series.states.length > 1; }
 
-function hidesIdle() {
-  return selection.hidden.some((rule) => rule.kind === "wait" && rule.value === page.facts.idle);
-}
+function isIdleRule(rule) { return rule.kind === "wait" && rule.value === page.facts.idle; }
+
+function hidesIdle() { return selection.hidden.some(isIdleRule); }
 
 // Idle workers would bury the rest.
 function hideIdle(facts) {
@@ -80,34 +80,36 @@ function statePattern(c, state) {
 }
 
 // A frame as wide as its parts: how much of it ran, was ready, was blocked.
-function fillStates(c, parts, f, left, y, wide, height) {
-  const all = parts[0] + parts[1] + parts[2];
+function fillParts(c, parts, f, left, y, wide, height) {
+  const { parting } = page, all = sumParts(parts);
   let at = left;
-  for (let state = 0; all > 0 && state < 3; state++) {
-    const part = wide * parts[state] / all;
+  for (let k = 0; all > 0 && k < parts.length; k++) {
+    const part = wide * parts[k] / all, pattern = parting.pattern(k);
     if (!part) continue;
-    c.fillStyle = stateColor(state, f);
+    c.fillStyle = parting.color(k, f);
     c.fillRect(at, y, part, height);
-    if (state && part > 2) {
-      c.fillStyle = statePattern(c, state);
+    if (pattern && part > 2) {
+      c.fillStyle = statePattern(c, pattern);
       c.fillRect(at, y, part, height);
     }
     at += part;
   }
 }
 
-// The state that a function's time is mostly of.
-function mostlyIn(tree, facts, states) {
-  const sums = STATES.map((_, s) => sumFunctions(tree, facts, { self: states.self[s], total: states.total[s] }).total);
-  return facts.functions.map((_, f) => sums[2][f] >= sums[0][f] && sums[2][f] >= sums[1][f] ? 2
-    : sums[1][f] > sums[0][f] ? 1 : 0);
+function sumParts(parts) { return parts.reduce((a, b) => a + b, 0); }
+
+// The part that a function's time is mostly of; of two that are equal the later one.
+function mostlyIn(tree, facts, divided) {
+  const sums = divided.total.map((total, k) => sumFunctions(tree, facts, { self: divided.self[k], total }).total);
+  return facts.functions.map((_, f) => sums.reduce((most, sum, k) => sum[f] >= sums[most][f] ? k : most, 0));
 }
 
-function sayParts(parts) {
-  const all = parts[0] + parts[1] + parts[2];
-  return STATES.map((state, i) => parts[i] ? sayShare(parts[i], all) + " " + state.name : "")
+function sayParts(parts, names) {
+  return parts.map((part, k) => part ? sayShare(part, sumParts(parts)) + " " + names[k] : "")
     .filter(Boolean).join(", ");
 }
+
+const STATE_NAMES = STATES.map((state) => state.name);
 
 // The sums of what is looked at, by state and by number of a wait.
 function sumWaits(tree, facts) {

@@ -219,6 +219,14 @@ static int check_waits(const struct report_options *options)
 	return ppi_wall_check(&line, options->event, wish);
 }
 
+/* Whether -s has one key, of what a tree can be printed for each. */
+static bool has_one_owner(const struct report_options *options)
+{
+	/* for --callers those of functions are added */
+	return !strchr(options->sort, ',') &&
+	       options->keys & (PPI_BY_OWNER | PPI_BY_LABEL);
+}
+
 static int check_tree(const struct report_options *options)
 {
 	if (options->form != FORM_TEXT)
@@ -228,9 +236,10 @@ static int check_tree(const struct report_options *options)
 	if (options->callers && options->callees)
 		return ppi_line_wrong(&line, "--tree grows in one direction: "
 		                             "--callers or --callees");
-	if (options->sort)
-		return ppi_line_wrong(&line, "--tree shows functions: leave "
-		                             "out -s");
+	if (options->sort && !has_one_owner(options))
+		return ppi_line_wrong(&line, "--tree shows functions: -s can "
+		                             "only be one of thread, process, "
+		                             "comm, service, label:NAME");
 	return PPI_LINE_READ;
 }
 
@@ -495,6 +504,7 @@ static bool print_tree(struct printing *printing, const struct ppi_rows *rows)
 		                             : options->callees,
 		.has_full_names = options->has_full_names,
 		.is_whole = options->rows == 0,
+		.each = options->keys & (PPI_BY_OWNER | PPI_BY_LABEL),
 	};
 	uint64_t weight;
 
@@ -540,8 +550,8 @@ static bool print_subject(struct printing *printing,
 	printing->report.subject = subject;
 	printing->report.keys = keys_of(options, subject);
 	if (!fold(printing,
-	          is_json ? PPI_BY_FUNCTION | PPI_BY_MODULE
-	                  : printing->report.keys,
+	          is_json || options->is_tree ? PPI_BY_FUNCTION | PPI_BY_MODULE
+	                                      : printing->report.keys,
 	          &rows))
 		return false;
 	is_good = options->is_tree ||

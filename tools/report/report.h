@@ -90,6 +90,8 @@ struct ppi_tree_wish {
 	                       * thread begins */
 	bool has_full_names;  /* else what C++ and Rust put into names of types
 	                       * and arguments is left out */
+	unsigned each;        /* a tree for each thread, process or value of a
+	                       * label: PPI_BY_ bits; 0: one for all */
 	bool is_whole;        /* else branches of less than one percent of
 	                       * the total are summed up */
 };

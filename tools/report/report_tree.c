@@ -10,6 +10,8 @@
 #include "tools/view/tree.h"
 #include "tools/view/view.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- lines ---- */
@@ -152,10 +154,10 @@ static void print_tree(const struct ppi_tree *tree,
 	print_below(&lines, tree->first_root, tree->weight);
 }
 
-bool ppi_report_print_tree(const struct ppi_report *report,
-                           const struct ppi_view *view,
-                           const struct ppi_tree_wish *wish, FILE *out,
-                           uint64_t *weight)
+static bool print_one(const struct ppi_report *report,
+                      const struct ppi_view *view,
+                      const struct ppi_tree_wish *wish, FILE *out,
+                      uint64_t *weight)
 {
 	struct ppi_tree tree;
 	bool is_good = ppi_tree_grow(&tree, view, wish->edge, wish->function);
@@ -164,5 +166,154 @@ bool ppi_report_print_tree(const struct ppi_report *report,
 	if (is_good && tree.weight)
 		print_tree(&tree, wish, report, out);
 	ppi_tree_free(&tree);
+	return is_good;
+}
+
+/* ---- one for each thread, process or value of a label ---- */
+
+struct whole {
+	char name[256];
+	uint32_t number;
+	uint64_t weight;
+};
+
+struct wholes {
+	struct ppi_vector list; /* of struct whole, by number, then by weight */
+	uint32_t *of;           /* by sample */
+	bool *is_left_out;      /* all but one of them */
+};
+
+/* Its number, and its name when it is new; false when out of memory. */
+static bool find_whole(struct wholes *wholes, const struct ppi_owner *owner,
+                       const struct ppi_label_value *value,
+                       const struct ppi_labels *labels, uint32_t *number)
+{
+	struct whole whole = { .number = value ? value->number
+		                               : owner->number };
+	char name[PPI_SHOWN_BYTES];
+
+	*number = whole.number;
+	if (whole.number < wholes->list.count)
+		return true;
+	if (value)
+		snprintf(whole.name, sizeof(whole.name), "%.100s=%.150s",
+		         labels->name, ppi_shown(value->text, name));
+	else if (owner->tid || owner->pid)
+		snprintf(whole.name, sizeof(whole.name), "%.200s/%" PRIu32,
+		         owner->name[0] ? ppi_shown(owner->name, name) : "?",
+		         owner->tid ? owner->tid : owner->pid);
+	else
+		snprintf(whole.name, sizeof(whole.name), "%.200s",
+		         ppi_shown(owner->name, name));
+	return ppi_vector_add(&wholes->list, sizeof(whole), &whole, 1);
+}
+
+static bool find_wholes(struct wholes *wholes, const struct ppi_view *view,
+                        unsigned keys)
+{
+	const portprof_profile_sample *sample;
+	struct ppi_owners owners;
+	struct ppi_labels labels;
+	bool is_label = keys & PPI_BY_LABEL;
+	bool is_good = ppi_owners_open(&owners, view->profile, keys);
+
+	ppi_labels_open(&labels, view->profile, is_label ? view->label : "");
+	for (size_t i = 0;
+	     is_good &&
+	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
+	     i++) {
+		const struct ppi_owner *owner =
+			is_label ? NULL : ppi_owners_find(&owners, sample);
+		const struct ppi_label_value *value =
+			is_label ? ppi_labels_find(&labels, sample) : NULL;
+
+		is_good = (owner || value) &&
+		          find_whole(wholes, owner, value, &labels,
+		                     &wholes->of[i]);
+		if (is_good && ppi_view_has(view, i))
+			PPI_AT(&wholes->list, struct whole)[wholes->of[i]]
+				.weight += ppi_view_weight(view, i, sample);
+	}
+	ppi_labels_close(&labels);
+	ppi_owners_close(&owners);
+	return is_good;
+}
+
+static int compare_wholes(const void *left, const void *right)
+{
+	const struct whole *a = left, *b = right;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* What its branch would be summed up in is left out. */
+static bool print_wholes(const struct ppi_report *report,
+                         const struct ppi_view *view,
+                         const struct ppi_tree_wish *wish,
+                         struct wholes *wholes, FILE *out, uint64_t *weight)
+{
+	struct ppi_scale scale =
+		ppi_scale_of(report->what->unit, report->total);
+	size_t samples = portprof_profile_sample_count(view->profile), i;
+	uint64_t least = wish->is_whole ? 1 : report->shown / 100 + 1;
+	uint64_t one, rest = 0;
+	const struct whole *list = wholes->list.data;
+	struct ppi_view part = *view;
+	char text[64];
+
+	part.is_left_out = wholes->is_left_out;
+	for (i = 0; i < wholes->list.count && list[i].weight >= least; i++) {
+		for (size_t k = 0; k < samples; k++)
+			wholes->is_left_out[k] =
+				wholes->of[k] != list[i].number ||
+				(view->is_left_out && view->is_left_out[k]);
+		fprintf(out, "%s%s%s%s: %s, %.1f %% of %s\n",
+		        i ? "\n" : "", ppi_color(out, PPI_BOLD), list[i].name,
+		        ppi_color(out, PPI_PLAIN),
+		        ppi_say_weight(scale, list[i].weight, text,
+		                       sizeof(text)),
+		        ppi_percent(list[i].weight, report->shown),
+		        report->is_filtered ? "what is shown" : "the total");
+		if (!print_one(report, &part, wish, out, &one))
+			return false;
+		*weight += one;
+	}
+	for (size_t k = i; k < wholes->list.count; k++)
+		rest += list[k].weight;
+	if (rest)
+		fprintf(out, "\n(%zu smaller, %s; -n 0 shows all)\n",
+		        wholes->list.count - i,
+		        ppi_say_weight(scale, rest, text, sizeof(text)));
+	return true;
+}
+
+bool ppi_report_print_tree(const struct ppi_report *report,
+                           const struct ppi_view *view,
+                           const struct ppi_tree_wish *wish, FILE *out,
+                           uint64_t *weight)
+{
+	size_t samples = portprof_profile_sample_count(view->profile);
+	struct wholes wholes = { 0 };
+	bool is_good;
+
+	if (!wish->each)
+		return print_one(report, view, wish, out, weight);
+	*weight = 0;
+	wholes.of = calloc(samples + 1, sizeof(*wholes.of));
+	wholes.is_left_out = calloc(samples + 1, sizeof(*wholes.is_left_out));
+	is_good = wholes.of && wholes.is_left_out &&
+	          find_wholes(&wholes, view, wish->each);
+	if (is_good) {
+		if (wholes.list.count)
+			qsort(wholes.list.data, wholes.list.count,
+			      sizeof(struct whole), compare_wholes);
+		is_good = print_wholes(report, view, wish, &wholes, out,
+		                       weight);
+	}
+	ppi_vector_free(&wholes.list);
+	free(wholes.is_left_out);
+	free(wholes.of);
 	return is_good;
 }

@@ -377,16 +377,16 @@ static const struct {
 	{ "opensuse", "https://debuginfod.opensuse.org" },
 };
 
-/* The first word of a line of os-release that is in the table; its own before
- * those that it is like. */
-static const char *server_here(void)
+/* The first word of a line that is in the table; its own before those that it
+ * is like. */
+const char *ppi_debuginfod_server(FILE *os_release)
 {
 	const char *found = "https://debuginfod.elfutils.org";
-	FILE *file = fopen("/etc/os-release", "re");
 	char line[256];
 	bool is_own = false;
 
-	while (file && !is_own && fgets(line, sizeof(line), file)) {
+	while (os_release && !is_own &&
+	       fgets(line, sizeof(line), os_release)) {
 		bool is_id = strncmp(line, "ID=", 3) == 0;
 
 		if (!is_id && strncmp(line, "ID_LIKE=", 8) != 0)
@@ -398,13 +398,10 @@ static const char *server_here(void)
 				is_own = is_id;
 			}
 	}
-	if (file)
-		fclose(file);
 	return found;
 }
 
-/* What a distribution installed, and so has stripped. */
-static bool is_packaged(const char *path)
+bool ppi_is_packaged(const char *path)
 {
 	static const char *const folders[] = { "/usr/", "/lib", "/bin/",
 		                               "/sbin/" };
@@ -422,6 +419,7 @@ const char *ppi_names_remedy(const portprof_profile *profile,
                              size_t bytes)
 {
 	const portprof_profile_mapping *mapping;
+	FILE *system;
 
 	for (size_t i = 0;
 	     (mapping = portprof_profile_mapping_get(profile, i)) != NULL;
@@ -429,10 +427,14 @@ const char *ppi_names_remedy(const portprof_profile *profile,
 		const char *slash = strrchr(mapping->path, '/');
 
 		if (!slash || strcmp(slash + 1, module) != 0 ||
-		    !is_packaged(mapping->path) || !mapping->build_id[0])
+		    !ppi_is_packaged(mapping->path) || !mapping->build_id[0])
 			continue;
+		system = fopen("/etc/os-release", "re");
 		snprintf(out, bytes, "DEBUGINFOD_URLS=%s portprof report "
-		         "--debuginfod downloads them", server_here());
+		         "--debuginfod downloads them",
+		         ppi_debuginfod_server(system));
+		if (system)
+			fclose(system);
 		return out;
 	}
 	snprintf(out, bytes, "%s",

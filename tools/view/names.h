@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tools/symbols/symbols.h"
 
@@ -67,6 +68,13 @@ bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
                      const struct ppi_hidden *hidden);
 
 /* ---- what a name says ---- */
+
+/* The server with the debug files of a system's packages, by its os-release(5);
+ * NULL: of any. */
+const char *ppi_debuginfod_server(FILE *os_release);
+
+/* Whether a distribution installed a file, and so has stripped it. */
+bool ppi_is_packaged(const char *path);
 
 /* What gives a module, as the profile's files are called, the names (or lines) that
  * it lacks: where there is one, a command that can be typed. Returns `out`. */
