@@ -59,7 +59,9 @@ static void life_23_what_is_shared_is_collected(void **state)
 		                 PORTPROF_OK);
 	}
 	cf_stop(session);
-	has_no_silence(session);
+	/* a busy machine may hold ticks back for so long */
+	if (fixture.is_exact)
+		has_no_silence(session);
 	cf_close(session);
 	cf_stop(collector);
 	expect = cf_expect(&program, CF_PERIOD_NS);
