@@ -171,12 +171,13 @@ void ppi_account_reset(struct portprof_session *session)
 
 enum { SILENCE_MS = 100, SILENCE_PERIODS = 4 };
 
+/* It grows with each: those that a recorder takes are in no tally here. */
 static uint64_t samples_so_far(const struct portprof_session *session)
 {
 	const struct ppi_tally *tally = &session->pump.tallies[0];
 
 	return tally->kept_samples + tally->outside_samples +
-	       tally->lost_samples;
+	       tally->lost_samples + ppi_ticks_place(&session->opened.bs);
 }
 
 static bool must_have_samples(const struct portprof_session *session)

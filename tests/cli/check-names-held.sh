@@ -102,6 +102,13 @@ has_not "--no-names names nothing" held_work "$tmp/report"
 record -q -b perf -o made.pb.gz -- ./made
 same "a map that is deleted: status" 0 "$status"
 named "the code that it named is named" made.pb.gz made_work
+# Of a whole system maps of those processes are looked for that have samples.
+if record -q -b perf -a -o all.pb.gz -- ./made && [ "$status" -eq 0 ]; then
+	report -q -i all.pb.gz
+	has "with -a, too" 'made_work$' "$tmp/report"
+else
+	skip "with -a, too" "CPUs cannot be sampled here"
+fi
 
 # Go's programs have no build-id of ours, and go run and go test strip them.
 if command -v go >/dev/null 2>&1; then

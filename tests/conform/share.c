@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,16 @@ static portprof_config *sharing_config(const char *name)
 
 	assert_int_equal(portprof_config_share_with(config, name), PORTPROF_OK);
 	return config;
+}
+
+/* Who leaves its samples to another has had ticks all the same. */
+static void has_no_silence(portprof_session *session)
+{
+	const char *words;
+
+	for (size_t i = 0; (words = portprof_session_note(session, i)); i++)
+		if (strncmp(words, "no tick came", 12) == 0)
+			fail_msg("%s", words);
 }
 
 /* Two sessions of one process: what one leaves, the other collects. */
@@ -48,6 +59,9 @@ static void life_23_what_is_shared_is_collected(void **state)
 		                 PORTPROF_OK);
 	}
 	cf_stop(session);
+	/* a busy machine may hold ticks back for so long */
+	if (fixture.is_exact)
+		has_no_silence(session);
 	cf_close(session);
 	cf_stop(collector);
 	expect = cf_expect(&program, CF_PERIOD_NS);

@@ -165,6 +165,29 @@ static void the_clock_of_a_thread_that_ended_is_unknown(void **state)
 	                12 * MS + 900 * US);
 }
 
+/* What is missing of one that was mostly in the kernel does not grow with the time
+ * that it ran: what it used there since its samples were read last. */
+static void kernel_time_at_a_threads_end_is_unattributed(void **state)
+{
+	const uint64_t turns = 40;
+	int64_t pid, child;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	child = perf_sim_fork(pid);
+	for (uint64_t i = 0; i < turns; i++) {
+		run_work(child, USER, 30 * MS, 20 * MS);
+		run_drain(&run);
+	}
+	run_work(child, USER, 30 * MS, 20 * MS);
+	perf_sim_exit(child);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight,
+	                 (turns + 1) * 30 * MS);
+	assert_in_range(run_weight_of(&run, child), turns * 30 * MS + 9 * MS,
+	                turns * 30 * MS + 11 * MS);
+}
+
 static void what_is_lost_is_in_the_next_samples(void **state)
 {
 	int64_t pid;
@@ -251,6 +274,7 @@ int main(void)
 		CASE(samples_that_read_stop_events),
 		CASE(kernel_time_is_in_the_threads_own_samples),
 		CASE(the_clock_of_a_thread_that_ended_is_unknown),
+		CASE(kernel_time_at_a_threads_end_is_unattributed),
 		CASE(what_is_lost_is_in_the_next_samples),
 		CASE(time_between_stop_and_start_is_nobodys),
 		CASE(of_many_threads_each_has_its_own),

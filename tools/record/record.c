@@ -408,7 +408,8 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 		goto free;
 	ppi_catch_signals();
 	if (!record.options.is_nameless || live)
-		record.held = ppi_held_new();
+		record.held = ppi_held_new(record.options.targets.scope ==
+		                           PPI_SCOPE_SYSTEM);
 	if (live)
 		live->held = record.held;
 	status = run(&record);

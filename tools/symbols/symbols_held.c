@@ -51,9 +51,10 @@ struct ppi_held {
 	struct held_process *processes;
 	size_t open, open_max; /* descriptors */
 	uint64_t next_ns;      /* no process is looked at before */
+	bool is_of_sampled;    /* not of those without samples */
 };
 
-struct ppi_held *ppi_held_new(void)
+struct ppi_held *ppi_held_new(bool is_of_sampled)
 {
 	struct ppi_held *held = calloc(1, sizeof(*held));
 	long all = sysconf(_SC_OPEN_MAX);
@@ -63,6 +64,7 @@ struct ppi_held *ppi_held_new(void)
 	held->open_max = all > 0 && all / 4 < FILES_MAX ? (size_t)all / 4
 	                                                : FILES_MAX;
 	pthread_mutex_init(&held->lock, NULL);
+	held->is_of_sampled = is_of_sampled;
 	return held;
 }
 
@@ -366,12 +368,18 @@ void ppi_held_see(struct ppi_held *held, const portprof_record *record,
 	switch (record->kind) {
 	case PORTPROF_RECORD_MODULE:
 		see_module(held, record, module);
-		see_process(held, record->pid);
+		if (!held->is_of_sampled ||
+		    (module && ppi_is_jitdump(module->path)))
+			see_process(held, record->pid);
 		if (module)
 			see_dump(held, record->pid, module->path);
 		break;
 	case PORTPROF_RECORD_THREAD:
 	case PORTPROF_RECORD_FORK:
+		if (!held->is_of_sampled)
+			see_process(held, record->pid);
+		break;
+	case PORTPROF_RECORD_SAMPLE:
 		see_process(held, record->pid);
 		break;
 	case PORTPROF_RECORD_EXIT:

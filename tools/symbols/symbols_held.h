@@ -19,8 +19,9 @@
  */
 struct ppi_held;
 
-/* NULL when out of memory. */
-struct ppi_held *ppi_held_new(void);
+/* NULL when out of memory. `is_of_sampled`: look for maps of processes that have
+ * samples, for there are many others, each of which costs ten calls a minute. */
+struct ppi_held *ppi_held_new(bool is_of_sampled);
 void ppi_held_free(struct ppi_held *held);
 
 /* Records are seen in another thread than forks children that read what is held:
