@@ -61,6 +61,7 @@ static struct {
 	unsigned calls, fails_at; /* 0: none */
 	bool is_denied;           /* places are nobody's to see */
 	bool has_clocks;          /* when a thread last ran is told */
+	unsigned stops_every;     /* the watch has no CPU for 50 ms; 0 never */
 	int held[8];
 } world;
 
@@ -115,7 +116,10 @@ static const struct life *life_of(int64_t tid)
 
 static bool fails(void)
 {
-	return ++world.calls == world.fails_at;
+	world.calls++;
+	if (world.stops_every && world.calls % world.stops_every == 0)
+		world.now_ns += 50 * MS;
+	return world.calls == world.fails_at;
 }
 
 static uint64_t sim_now_ns(void *self)
@@ -550,6 +554,33 @@ static void begins_may_be_known(void **state)
 	}
 }
 
+/* On a busy machine the watch itself loses its CPU, between any two reads: what it
+ * then puts together is of one moment. */
+static void looks_may_be_interrupted(void **state)
+{
+	const uint64_t from = 40, ms = 4000;
+
+	(void)state;
+	world.has_clocks = true;
+	for (unsigned every = 17; every < 60; every++) {
+		world.stops_every = every;
+		measure(from, ms, 1997, 16);
+		assert_closed();
+		for (int i = SLEEPS; i <= READS; i++) {
+			uint64_t own = between(PID, i, from, ms);
+			uint64_t got = told.by_kind[i];
+			uint64_t gap = own > got ? own - got : got - own;
+
+			if (gap > told.estimated + 150 * MS)
+				fail_msg("%u: %d: %" PRIu64 " of %" PRIu64
+				         ", %" PRIu64 " estimated", every, i,
+				         got, own, told.estimated);
+		}
+	}
+	world.has_clocks = false;
+	world.stops_every = 0;
+}
+
 /* However little room there is, and however rarely somebody looks. */
 static void nothing_is_lost(void **state)
 {
@@ -624,6 +655,7 @@ int main(void)
 		cmocka_unit_test(sums_are_exact),
 		cmocka_unit_test(waits_are_what_they_were),
 		cmocka_unit_test(begins_may_be_known),
+		cmocka_unit_test(looks_may_be_interrupted),
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(places_may_be_hidden),
 		cmocka_unit_test(any_read_may_fail),
