@@ -9,7 +9,8 @@
  *                              their time, where they get a CPU at once. Prints
  *                              "worker1 sleep S", lock, pipe, running, ready and
  *                              all, as the kernel has charged them
- *        waits threads COUNT   so many threads, one after another
+ *        waits threads COUNT   so many threads, one after another; prints "inside S"
+ *                              and "outside S", between which their lives are
  *        waits processes COUNT so many children
  *        waits calls ROUNDS    waits in twelve kinds of calls; prints "eintr N"
  *        waits kinds MS        a thread for each kind, which is its name
@@ -268,30 +269,56 @@ static void wait_in_threads(int rounds, int count)
 	free(workers);
 }
 
-static void *live_shortly(void *unused)
+/* ---- short lives ---- */
+
+static void *live_shortly(void *seconds_of_it)
 {
+	double begun = seconds();
+
 	nap(1);
-	return unused;
+	*(double *)seconds_of_it = seconds() - begun;
+	return NULL;
+}
+
+/* All lives together are at least what each saw of its own and this one of all, and
+ * at most what this one saw of each and all that it is. */
+static void print_lives(double inside, double outside)
+{
+	printf("inside %.6f\noutside %.6f\n", inside, outside);
 }
 
 static void make_threads(int count)
 {
+	double first = seconds(), inside = 0, outside = 0;
 	pthread_t thread;
 
-	for (int i = 0; i < count; i++)
-		if (pthread_create(&thread, NULL, live_shortly, NULL) == 0)
+	for (int i = 0; i < count; i++) {
+		double begun = seconds(), own = 0;
+
+		if (pthread_create(&thread, NULL, live_shortly, &own) == 0)
 			pthread_join(thread, NULL);
+		inside += own;
+		outside += seconds() - begun;
+	}
+	print_lives(seconds() - first + inside, outside);
 }
 
 static void make_processes(int count)
 {
+	double first = seconds(), outside = 0;
+
 	for (int i = 0; i < count; i++) {
+		double begun = seconds();
 		pid_t child = fork();
 
-		if (child == 0)
+		if (child == 0) {
+			nap(1);
 			_exit(0);
+		}
 		waitpid(child, NULL, 0);
+		outside += seconds() - begun;
 	}
+	print_lives(seconds() - first + count * 0.001, outside);
 }
 
 /* ---- calls that a signal would break off ---- */
