@@ -159,7 +159,9 @@ static void settle_blocked(struct waits_watch *watch,
                            const struct arrival *by)
 {
 	bool is_estimate = by->waits > 1, is_known = by->here_ns != UINT64_MAX;
-	bool is_same = is_same_place(&thread->at, place) && thread->at.pc;
+	/* of a lock another one may be the holder, or elsewhere, each time */
+	bool is_same = is_same_place(&thread->at, place) && thread->at.pc &&
+	               (!by->waits || thread->at.kind != WAITS_LOCK);
 	uint64_t before = thread->owed_ns, all = take_pending(thread);
 
 	if (is_known && (thread->was_blocked || before))
@@ -182,6 +184,8 @@ static void settle_blocked(struct waits_watch *watch,
 	tell_blocked(watch, thread,
 	             place->is_known ? WAITS_HERE : WAITS_UNSEEN,
 	             is_estimate && !is_known, all - before);
+	if (place->held_by)
+		ppi_waits_tell_holder(watch, thread);
 }
 
 /*

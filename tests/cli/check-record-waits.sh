@@ -117,6 +117,10 @@ same "--wall: status" 0 $?
 known "--wall" running
 closes "--wall" "$file" 3
 "$portprof" report -q -e blocked-time --tree "$file" >"$tmp/tree" 2>&1
+"$portprof" report -q --holders "$file" >"$tmp/holders" 2>&1
+has "--wall: where the lock was held" \
+	' flush_log in thread writer1 \([0-9]+\)$' "$tmp/holders"
+has "--wall: and who called that" ' at .*flush_log < write_log' "$tmp/holders"
 has "--wall: the chain of the wait for the lock" 'wait_lock' "$tmp/tree"
 has "--wall: the chain of the wait for the pipe" 'wait_pipe' "$tmp/tree"
 "$portprof" report -q -e task-clock "$file" >"$tmp/cpu" 2>&1
