@@ -205,7 +205,7 @@ static portprof_status waits_resolve(const void *kernel,
 	         is_ready ? "time for which threads were ready and had no CPU"
 	                  : "time for which threads were blocked");
 	snprintf(event->fields, sizeof(event->fields),
-	         "state wait on holder estimate");
+	         "state wait on holder estimate holds");
 	return PORTPROF_OK;
 }
 

@@ -31,6 +31,7 @@ struct waits_place {
 	uint64_t callers;  /* a sum over what the stack has of return addresses */
 	enum waits_kind kind;
 	char on[128], holder[64];
+	int64_t held_by; /* that thread; 0 unknown */
 };
 
 /* What the scheduler has charged a thread since it began. */
@@ -240,6 +241,11 @@ enum waits_part {
 void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
                     enum waits_part part, bool is_ready, bool is_estimate,
                     uint64_t weight);
+
+/* Where the thread is that holds what this one waits for, with its stack: a record
+ * without weight. */
+void ppi_waits_tell_holder(struct waits_watch *watch,
+                           const struct waits_thread *waiter);
 
 /* Its process's code and its name, where nobody else tells them. False: there was
  * no room for all, or none is left for a look. */

@@ -411,6 +411,7 @@ static bool hold_by(struct waits_watch *watch,
 		name[strcspn(name, "\n")] = '\0';
 	snprintf(place->holder, sizeof(place->holder), "thread %s (%u)", name,
 	         tid);
+	place->held_by = tid;
 	return true;
 }
 

@@ -103,9 +103,10 @@ void ppi_waits_forget_process(struct waits_watch *watch,
 static void meet(struct waits_watch *watch, struct waits_thread *thread,
                  bool is_first_scan)
 {
-	uint64_t now = watch->now_ns, began;
+	uint64_t now, began;
 	struct waits_sums sums = { 0 };
 
+	now = watch->now_ns = watch->kernel->now_ns(watch->kernel->self);
 	if (ppi_waits_read_sums(watch, thread, &sums)) {
 		thread->has_ended = true;
 		return;
@@ -323,7 +324,7 @@ static uint64_t births(const struct waits_watch *watch)
 void ppi_waits_scan(struct waits_watch *watch, bool is_first)
 {
 	const struct ppi_target *target = &watch->bs->plan->target;
-	uint64_t count = births(watch);
+	uint64_t count = births(watch), begun = watch->now_ns;
 	bool is_full = is_first || !count ||
 	               (count != watch->times.all_births &&
 	                watch->now_ns >= watch->times.all_scanned_ns +
@@ -346,10 +347,10 @@ void ppi_waits_scan(struct waits_watch *watch, bool is_first)
 	if (target->kind != PPI_TARGET_SYSTEM)
 		scan_family(&scan, is_full);
 	if (is_full) {
-		watch->times.all_scanned_ns = watch->now_ns;
+		watch->times.all_scanned_ns = begun;
 		watch->times.all_births = count;
 	}
-	watch->times.scanned_ns = watch->now_ns;
+	watch->times.scanned_ns = begun;
 	watch->times.births = count;
 }
 

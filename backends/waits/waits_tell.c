@@ -12,13 +12,15 @@
 /* ---- labels, as fields of the event ---- */
 
 /* In the order of ppi_event.fields. */
-enum { FIELD_STATE, FIELD_WAIT, FIELD_ON, FIELD_HOLDER, FIELD_ESTIMATE };
+enum { FIELD_STATE, FIELD_WAIT, FIELD_ON, FIELD_HOLDER, FIELD_ESTIMATE,
+       FIELD_HOLDS };
 
 enum {
 	FIELD_WORDS = (sizeof(portprof_event_field) + 128) / 8,
-	FIELDS_WORDS = 5 * FIELD_WORDS,
+	FIELDS_WORDS = 6 * FIELD_WORDS,
 	STILL_DEPTH = 128,
-	LOOK_RECORDS = 6 /* here, still and unseen, blocked and ready */
+	LOOK_RECORDS = 7, /* here, still and unseen, blocked and ready; a holder */
+	LOOK_STACKS = 2   /* its own and the holder's */
 };
 
 /* ---- a queue, so that a look is told whole however little room there is ---- */
@@ -32,8 +34,8 @@ static size_t look_words(const struct waits_watch *watch)
 
 	if (plan->chain_depth)
 		words += LOOK_RECORDS * STILL_DEPTH +
-		         (sizeof(struct ppi_user_context) +
-		          plan->stack_bytes + 7) / 8;
+		         LOOK_STACKS * ((sizeof(struct ppi_user_context) +
+		                         plan->stack_bytes + 7) / 8);
 	return words;
 }
 
@@ -267,6 +269,54 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		watch->told.blocked += weight;
 	watch->told.unseen += is_seen ? 0 : weight;
 	watch->told.estimated += is_estimate ? weight : 0;
+}
+
+void ppi_waits_tell_holder(struct waits_watch *watch,
+                           const struct waits_thread *waiter)
+{
+	struct waits_thread *holder =
+		ppi_waits_thread(watch, waiter->at.held_by);
+	struct ppi_room *queue = &watch->queue.room;
+	struct waits_place place;
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
+		         PORTPROF_FIELD_TIME | PORTPROF_FIELD_EVENT_FIELDS,
+		.time_ns = watch->now_ns,
+		.span = 1,
+	};
+	size_t count = 0;
+
+	if (!holder || !wants(watch, false, &record.event) ||
+	    ppi_waits_place(watch, holder, &place))
+		return;
+	record.pid = (uint32_t)holder->process->pid;
+	record.tid = (uint32_t)holder->tid;
+	record.event_fields = queue->word_count;
+	put_field(queue->words + queue->word_count, &count, FIELD_STATE,
+	          "blocked");
+	put_field(queue->words + queue->word_count, &count, FIELD_HOLDS,
+	          waiter->at.on);
+	record.event_field_words = count;
+	queue->word_count += count;
+	record.payload = queue->word_count;
+	if (place.phase == WAITS_BLOCKED && place.is_known) {
+		record.address = place.pc;
+		count = watch->bs->plan->chain_depth
+			? make_context(watch, holder, &place,
+		                       queue->words + queue->word_count,
+		                       queue->word_room - queue->word_count)
+			: 0;
+		queue->word_count += count;
+		if (count)
+			record.valid |= PPI_FIELD_CONTEXT;
+	} else {
+		/* who runs is where its last sample was */
+		record.valid |= PORTPROF_FIELD_NOT_SEEN;
+		if (place.phase == WAITS_RUNNABLE)
+			add_chain(watch, holder, WAITS_RAN, &record);
+	}
+	queue->records[queue->record_count++] = record;
 }
 
 /* ---- code and names ---- */

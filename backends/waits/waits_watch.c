@@ -33,6 +33,10 @@ enum { PATIENCE = 32, MANY_THREADS = 256 };
 #define LOOK_MOST_NS (1000 * MS)
 #define TELL_EVERY_NS (1000 * MS)
 
+/* A look takes microseconds; a longer one was interrupted. */
+enum { GLANCE_TRIES = 4 };
+#define GLANCE_MOST_NS (1 * MS)
+
 enum { PATH_ROOM = 96 };
 
 /* ---- lives ---- */
@@ -155,7 +159,9 @@ static void settle_blocked(struct waits_watch *watch,
                            const struct arrival *by)
 {
 	bool is_estimate = by->waits > 1, is_known = by->here_ns != UINT64_MAX;
-	bool is_same = is_same_place(&thread->at, place) && thread->at.pc;
+	/* of a lock another one may be the holder, or elsewhere, each time */
+	bool is_same = is_same_place(&thread->at, place) && thread->at.pc &&
+	               (!by->waits || thread->at.kind != WAITS_LOCK);
 	uint64_t before = thread->owed_ns, all = take_pending(thread);
 
 	if (is_known && (thread->was_blocked || before))
@@ -178,6 +184,8 @@ static void settle_blocked(struct waits_watch *watch,
 	tell_blocked(watch, thread,
 	             place->is_known ? WAITS_HERE : WAITS_UNSEEN,
 	             is_estimate && !is_known, all - before);
+	if (place->held_by)
+		ppi_waits_tell_holder(watch, thread);
 }
 
 /*
@@ -291,29 +299,107 @@ static bool is_samplers(const struct waits_watch *watch,
 	       strcmp(name, "portprof\n") == 0;
 }
 
+/* What is read of a thread in one look. */
+struct glance {
+	struct waits_sums sums;
+	struct waits_place place;
+	struct waits_switches switches;
+	uint64_t here_ns; /* since when it is blocked; UINT64_MAX: not known */
+	bool is_new;      /* it has run since the last one */
+};
+
+/* All but the sums. */
+static int read_place(struct waits_watch *watch, struct waits_thread *thread,
+                      struct glance *out)
+{
+	uint64_t since;
+	int got = ppi_waits_place(watch, thread, &out->place);
+
+	if (got)
+		return got;
+	ppi_waits_read_switches(watch, thread, &out->switches);
+	out->here_ns = UINT64_MAX;
+	if (out->place.phase == WAITS_BLOCKED &&
+	    ppi_waits_blocked_since(watch, thread, &out->switches, &since) &&
+	    since < watch->now_ns)
+		out->here_ns = watch->now_ns - since;
+	return 0;
+}
+
+/*
+ * All of one moment, which is the time of the look. If our CPU was taken between,
+ * the sums may be those of one wait and the place that of another: look again. Not
+ * 0: it is gone.
+ */
+static int glance(struct waits_watch *watch, struct waits_thread *thread,
+                  struct glance *out)
+{
+	const struct waits_kernel *kernel = watch->kernel;
+	int got;
+
+	for (int tries = 0; tries < GLANCE_TRIES; tries++) {
+		watch->now_ns = kernel->now_ns(kernel->self);
+		got = ppi_waits_read_sums(watch, thread, &out->sums);
+		if (got)
+			return got;
+		out->is_new = thread->last.turns != out->sums.turns ||
+		              thread->last.running_ns != out->sums.running_ns;
+		if ((!out->is_new && thread->was_blocked) ||
+		    thread->process->is_awaited)
+			return 0;
+		got = read_place(watch, thread, out);
+		if (got || kernel->now_ns(kernel->self) <
+		                   watch->now_ns + GLANCE_MOST_NS)
+			return got;
+	}
+	return 0;
+}
+
+static void settle(struct waits_watch *watch, struct waits_thread *thread,
+                   struct glance *seen)
+{
+	uint64_t sure = thread->pending_ns > 0
+	                        ? (uint64_t)thread->pending_ns : 0;
+	uint64_t ready = seen->sums.ready_ns - thread->last.ready_ns;
+
+	take_sums(watch, thread, &seen->sums);
+	tell_ready(watch, thread, ready);
+	if (seen->is_new)
+		thread->changed_ns = watch->now_ns;
+	if (seen->place.phase == WAITS_BLOCKED)
+		settle_blocked(watch, thread, &seen->place, &(struct arrival){
+			seen->switches.waits - thread->waits, sure,
+			seen->here_ns });
+	else if (seen->place.phase == WAITS_RUNNABLE)
+		settle_runnable(thread);
+	else if (thread->was_blocked) /* until the last look it was */
+		thread->owed_ns = sure;
+	thread->waits = seen->switches.waits;
+	thread->was_blocked = seen->place.phase == WAITS_BLOCKED;
+	if (seen->place.phase == WAITS_OVER)
+		thread->has_ended = true;
+	if (watch->is_last || thread->has_ended)
+		settle_last(watch, thread);
+	schedule(watch, thread);
+}
+
 /* False: there is no room, and nothing has changed. */
 static bool look(struct waits_watch *watch, struct waits_thread *thread)
 {
-	struct waits_sums sums, before = thread->last;
-	struct waits_place place;
-	uint64_t sure = thread->pending_ns > 0
-	                        ? (uint64_t)thread->pending_ns : 0;
-	struct waits_switches switches;
-	uint64_t since;
-	bool is_new;
+	struct glance seen;
 
 	if (!ppi_waits_has_room(watch))
 		return false;
-	if (thread->has_ended || ppi_waits_read_sums(watch, thread, &sums)) {
+	if (thread->has_ended || glance(watch, thread, &seen)) {
 		end_unseen(watch, thread);
 		return true;
 	}
-	if (!has_begun(watch, thread, &sums))
+	if (thread->process->is_awaited &&
+	    (!has_begun(watch, thread, &seen.sums) ||
+	     read_place(watch, thread, &seen)))
 		return true;
-	is_new = before.turns != sums.turns ||
-	         before.running_ns != sums.running_ns;
-	if (!is_new && thread->was_blocked) {
-		take_sums(watch, thread, &sums);
+	if (!seen.is_new && thread->was_blocked) {
+		take_sums(watch, thread, &seen.sums);
 		go_on_waiting(watch, thread);
 		return true;
 	}
@@ -322,37 +408,11 @@ static bool look(struct waits_watch *watch, struct waits_thread *thread)
 		thread->next_ns = UINT64_MAX;
 		return true;
 	}
-	if (ppi_waits_place(watch, thread, &place)) {
-		end_unseen(watch, thread);
-		return true;
-	}
-	if (!ppi_waits_tell_code(watch, thread, place.is_known))
+	if (!ppi_waits_tell_code(watch, thread, seen.place.is_known))
 		return false;
-	if (place.phase == WAITS_BLOCKED && !place.is_known)
+	if (seen.place.phase == WAITS_BLOCKED && !seen.place.is_known)
 		watch->is_denied = true;
-	ppi_waits_read_switches(watch, thread, &switches);
-	take_sums(watch, thread, &sums);
-	tell_ready(watch, thread, sums.ready_ns - before.ready_ns);
-	if (is_new)
-		thread->changed_ns = watch->now_ns;
-	if (place.phase == WAITS_BLOCKED)
-		settle_blocked(watch, thread, &place, &(struct arrival){
-			switches.waits - thread->waits, sure,
-			ppi_waits_blocked_since(watch, thread, &switches,
-			                        &since) &&
-			                since < watch->now_ns
-			        ? watch->now_ns - since : UINT64_MAX });
-	else if (place.phase == WAITS_RUNNABLE)
-		settle_runnable(thread);
-	else if (thread->was_blocked) /* until the last look it was */
-		thread->owed_ns = sure;
-	thread->waits = switches.waits;
-	thread->was_blocked = place.phase == WAITS_BLOCKED;
-	if (place.phase == WAITS_OVER)
-		thread->has_ended = true;
-	if (watch->is_last || thread->has_ended)
-		settle_last(watch, thread);
-	schedule(watch, thread);
+	settle(watch, thread, &seen);
 	return true;
 }
 

@@ -9,7 +9,7 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 need_command python3
-for kind in wall idle other cpu busy latency times plain unknown evil; do
+for kind in wall idle other cpu busy latency times held plain unknown evil; do
 	python3 "$srcdir/tests/cli/wall_profile.py" "$kind" "$kind.pb.gz" || exit 99
 done
 
@@ -124,6 +124,26 @@ report -q -i wall.pb.gz --holders -s thread
 same "it is a table of its own" 2 "$status"
 report -q -i cpu.pb.gz --holders
 same "nobody looked: status" 1 "$status"
+
+# where each holder was when somebody began to wait, and while that wait lasts
+report -q -i held.pb.gz --holders
+has "the first place of a holder" '^ +1\.000 s +32\.7% +1 +flush_log in thread flusher \(102\)$' "$tmp/report"
+has "with its callers" '^ +at fsync < flush_log < start_thread$' "$tmp/report"
+has "and its second" '^ +1\.020 s .* 1 +rotate_log in thread flusher \(102\)$' "$tmp/report"
+has "and where nobody saw it" '^ +1\.040 s .* 1 +thread flusher \(102\)$' "$tmp/report"
+same "where it was has no weight" 3060 "$(weight held.pb.gz -- 1)"
+"$portprof" merge -o merged.pb.gz held.pb.gz
+"$portprof" report -q -i merged.pb.gz --holders >"$tmp/merged"
+same "merge keeps it" "$(cat "$tmp/report")" "$(cat "$tmp/merged")"
+report -i held.pb.gz
+has_not "it is a key, not a label to be asked for" '^  labels' "$tmp/report"
+report -j -i held.pb.gz --holders
+same "JSON: the chain of the place" \
+	"['rotate_log', 'start_thread'] ['fsync', 'flush_log', 'start_thread'] []" \
+	"$(python3 -c 'import json, sys
+holders = json.load(open(sys.argv[1]))["holders"]
+print(*(next(x["chain"] for x in holders if x["holder"].startswith(name))
+        for name in ("rotate", "flush_log", "thread")))' "$tmp/report")"
 
 ### JSON
 

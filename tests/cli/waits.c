@@ -2,19 +2,24 @@
 /*
  * Waits in known ways, and prints for how long.
  *
- * usage: waits known ROUNDS    sleeps, waits for a lock that the thread "writer"
- *                              has, reads an empty pipe, computes; prints
- *                              "sleep S", "lock S", "pipe S", "compute S", "all S"
- *        waits threads COUNT   so many threads, one after another
+ * usage: waits known ROUNDS [THREADS]
+ *                              "worker1" and so on sleep, wait for a lock that
+ *                              "writer1" has in flush_log, read an empty pipe and
+ *                              compute: 30, 20, 25 and 25 parts in a hundred of
+ *                              their time, where they get a CPU at once. Prints
+ *                              "worker1 sleep S", lock, pipe, running, ready and
+ *                              all, as the kernel has charged them
+ *        waits threads COUNT   so many threads, one after another; prints "inside S"
+ *                              and "outside S", between which their lives are
  *        waits processes COUNT so many children
  *        waits calls ROUNDS    waits in twelve kinds of calls; prints "eintr N"
  *        waits kinds MS        a thread for each kind, which is its name
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +40,6 @@
 #define NOINLINE __attribute__((noinline))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool is_over;
-static int ask[2], answer[2], order[2], taken[2];
 static volatile unsigned long computed;
 
 static double seconds(void)
@@ -76,117 +79,246 @@ static void name_thread(const char *name)
 #endif
 }
 
-/* Has the lock for a while whenever it is told. */
-static void *write_log(void *unused)
+/* ---- known shares ---- */
+
+enum phase { SLEEPS, LOCKS, READS, SPINS, PHASES };
+
+/* One that waits, and the one that it waits for. */
+struct worker {
+	int number, rounds;
+	pthread_mutex_t lock;
+	int order[2], answer[2];
+	int sums; /* its schedstat */
+	double blocked[PHASES], running, ready, all;
+	pthread_t thread, writer;
+};
+
+/* What the kernel has charged a thread. */
+struct charged {
+	double now, running, ready;
+};
+
+/* All at one moment, unless the CPU is taken between. The clock first: by it the
+ * kernel charges what runs. */
+static struct charged read_sums(const struct worker *worker)
 {
-	name_thread("writer");
-	while (get_byte(order[0]) && !is_over) {
-		pthread_mutex_lock(&lock);
-		send_byte(taken[1]);
-		nap(80);
-		pthread_mutex_unlock(&lock);
+	unsigned long long running = 0, ready = 0;
+	struct timespec cpu;
+	struct charged sums;
+	char text[96];
+	ssize_t got;
+
+	for (int tries = 0; tries < 20; tries++) {
+		sums.now = seconds();
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+		got = pread(worker->sums, text, sizeof(text) - 1, 0);
+		if (got <= 0)
+			abort();
+		text[got] = '\0';
+		if (seconds() < sums.now + 0.00005)
+			break;
 	}
-	return unused;
+	if (sscanf(text, "%llu %llu", &running, &ready) != 2)
+		abort();
+	sums.running = (double)running / 1e9;
+	sums.ready = (double)ready / 1e9;
+	return sums;
 }
 
-/* Answers after a while. */
-static void *feed(void *unused)
+/* Has the lock while the worker waits for it. */
+NOINLINE static void flush_log(struct worker *worker)
 {
-	name_thread("feeder");
-	while (get_byte(ask[0]) && !is_over) {
-		nap(100);
-		send_byte(answer[1]);
-	}
-	return unused;
+	pthread_mutex_lock(&worker->lock);
+	send_byte(worker->answer[1]);
+	nap(80);
+	pthread_mutex_unlock(&worker->lock);
 }
 
-NOINLINE static double wait_sleep(void)
+static void *write_log(void *own)
 {
-	double begun = seconds();
+	struct worker *worker = own;
+	char name[16], what;
 
+	snprintf(name, sizeof(name), "writer%d", worker->number);
+	name_thread(name);
+	while (read(worker->order[0], &what, 1) == 1 && what != 'e') {
+		if (what == 'l') {
+			flush_log(worker);
+		} else {
+			nap(100);
+			send_byte(worker->answer[1]);
+		}
+	}
+	return NULL;
+}
+
+static void ask_for(const struct worker *worker, char what)
+{
+	if (write(worker->order[1], &what, 1) != 1)
+		abort();
+}
+
+NOINLINE static void wait_sleep(void)
+{
 	nap(120);
-	return seconds() - begun;
 }
 
-NOINLINE static double wait_lock(void)
+NOINLINE static void wait_lock(struct worker *worker)
 {
-	double begun;
-
-	send_byte(order[1]);
-	get_byte(taken[0]);
-	begun = seconds();
-	pthread_mutex_lock(&lock);
-	pthread_mutex_unlock(&lock);
-	return seconds() - begun;
+	pthread_mutex_lock(&worker->lock);
+	pthread_mutex_unlock(&worker->lock);
 }
 
-NOINLINE static double wait_pipe(void)
+NOINLINE static void wait_pipe(int fd)
 {
-	double begun = seconds();
-
-	send_byte(ask[1]);
-	get_byte(answer[0]);
-	return seconds() - begun;
+	if (!get_byte(fd))
+		abort();
 }
 
-NOINLINE static double compute(void)
+/* A tenth of a second of CPU time, however long that takes. */
+NOINLINE static void compute(void)
 {
-	double begun = seconds();
+	struct timespec begun, now;
 
-	while (seconds() < begun + 0.1)
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
+	do {
 		for (int i = 0; i < 1000; i++)
 			computed += (unsigned long)i;
-	return seconds() - begun;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec -
+	                 begun.tv_nsec < 100000000);
 }
 
-static void wait_in_known_ways(int rounds)
+/* What it was blocked since `from` is what it neither ran nor was ready. */
+static void charge(struct worker *worker, enum phase phase,
+                   struct charged *from)
 {
-	double times[4] = { 0 }, begun = seconds();
-	pthread_t writer, feeder;
+	struct charged to = read_sums(worker);
 
-	if (pipe(ask) || pipe(answer) || pipe(order) || pipe(taken))
-		abort();
-	pthread_create(&writer, NULL, write_log, NULL);
-	pthread_create(&feeder, NULL, feed, NULL);
-	for (int i = 0; i < rounds; i++) {
-		times[0] += wait_sleep();
-		times[1] += wait_lock();
-		times[2] += wait_pipe();
-		times[3] += compute();
+	worker->blocked[phase] += to.now - from->now -
+	                          (to.running - from->running) -
+	                          (to.ready - from->ready);
+	*from = to;
+}
+
+static void *wait_in_known_ways(void *own)
+{
+	struct worker *worker = own;
+	struct charged begun, from;
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker%d", worker->number);
+	name_thread(name);
+	worker->sums = open("/proc/thread-self/schedstat", O_RDONLY);
+	begun = from = read_sums(worker);
+	for (int i = 0; i < worker->rounds; i++) {
+		wait_sleep();
+		charge(worker, SLEEPS, &from);
+		ask_for(worker, 'l');
+		wait_pipe(worker->answer[0]); /* until it has the lock */
+		charge(worker, READS, &from);
+		wait_lock(worker);
+		charge(worker, LOCKS, &from);
+		ask_for(worker, 'p');
+		wait_pipe(worker->answer[0]);
+		charge(worker, READS, &from);
+		compute();
+		charge(worker, SPINS, &from);
 	}
-	printf("sleep %.6f\nlock %.6f\npipe %.6f\ncompute %.6f\nall %.6f\n",
-	       times[0], times[1], times[2], times[3], seconds() - begun);
-	is_over = true;
-	send_byte(order[1]);
-	send_byte(ask[1]);
-	pthread_join(writer, NULL);
-	pthread_join(feeder, NULL);
+	/* since it was created: until it had a CPU it was ready */
+	worker->all = from.now - begun.now + begun.running + begun.ready;
+	worker->running = from.running;
+	worker->ready = from.ready;
+	ask_for(worker, 'e');
+	return NULL;
 }
 
-static void *live_shortly(void *unused)
+static void wait_in_threads(int rounds, int count)
 {
+	struct worker *workers = calloc((size_t)count, sizeof(*workers));
+
+	for (int i = 0; workers && i < count; i++) {
+		struct worker *worker = &workers[i];
+
+		worker->number = i + 1;
+		worker->rounds = rounds;
+		pthread_mutex_init(&worker->lock, NULL);
+		if (pipe(worker->order) || pipe(worker->answer) ||
+		    pthread_create(&worker->writer, NULL, write_log, worker) ||
+		    pthread_create(&worker->thread, NULL, wait_in_known_ways,
+		                   worker))
+			abort();
+	}
+	for (int i = 0; workers && i < count; i++) {
+		const struct worker *worker = &workers[i];
+
+		pthread_join(worker->thread, NULL);
+		pthread_join(worker->writer, NULL);
+		printf("worker%d all %.6f\n", worker->number, worker->all);
+		printf("worker%d sleep %.6f\n", worker->number,
+		       worker->blocked[SLEEPS]);
+		printf("worker%d lock %.6f\n", worker->number,
+		       worker->blocked[LOCKS]);
+		printf("worker%d pipe %.6f\n", worker->number,
+		       worker->blocked[READS]);
+		printf("worker%d running %.6f\n", worker->number,
+		       worker->running);
+		printf("worker%d ready %.6f\n", worker->number,
+		       worker->ready);
+	}
+	free(workers);
+}
+
+/* ---- short lives ---- */
+
+static void *live_shortly(void *seconds_of_it)
+{
+	double begun = seconds();
+
 	nap(1);
-	return unused;
+	*(double *)seconds_of_it = seconds() - begun;
+	return NULL;
+}
+
+/* All lives together are at least what each saw of its own and this one of all, and
+ * at most what this one saw of each and all that it is. */
+static void print_lives(double inside, double outside)
+{
+	printf("inside %.6f\noutside %.6f\n", inside, outside);
 }
 
 static void make_threads(int count)
 {
+	double first = seconds(), inside = 0, outside = 0;
 	pthread_t thread;
 
-	for (int i = 0; i < count; i++)
-		if (pthread_create(&thread, NULL, live_shortly, NULL) == 0)
+	for (int i = 0; i < count; i++) {
+		double begun = seconds(), own = 0;
+
+		if (pthread_create(&thread, NULL, live_shortly, &own) == 0)
 			pthread_join(thread, NULL);
+		inside += own;
+		outside += seconds() - begun;
+	}
+	print_lives(seconds() - first + inside, outside);
 }
 
 static void make_processes(int count)
 {
+	double first = seconds(), outside = 0;
+
 	for (int i = 0; i < count; i++) {
+		double begun = seconds();
 		pid_t child = fork();
 
-		if (child == 0)
+		if (child == 0) {
+			nap(1);
 			_exit(0);
+		}
 		waitpid(child, NULL, 0);
+		outside += seconds() - begun;
 	}
+	print_lives(seconds() - first + count * 0.001, outside);
 }
 
 /* ---- calls that a signal would break off ---- */
@@ -388,7 +520,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 
 	if (strcmp(what, "known") == 0)
-		wait_in_known_ways(count);
+		wait_in_threads(count, argc > 3 ? atoi(argv[3]) : 1);
 	else if (strcmp(what, "threads") == 0)
 		make_threads(count);
 	else if (strcmp(what, "processes") == 0)

@@ -12,6 +12,8 @@ latency   300 ms of one thread alone, then 100 ms of four at once, then 100 ms o
           that run for half of each slice; in slices of 10 ms
 times     one thread that runs, waits for a disk, then for a lock, a second each, in
           slices of 100 ms
+held      one thread that waits for the same lock in three seconds; its holder was in
+          two functions, and then nobody saw where
 unknown   wall, and 0.30 s of which the kernel said nothing
 evil      wall, with a kind, a lock and a holder that mean harm
 plain     wall without an account, as after another tool
@@ -219,6 +221,19 @@ def times(profile):
     profile.duration = 3000 * MS
 
 
+def held(profile):
+    profile.life = (2, 0)
+    for at, chain in ((0, [START, FLUSH, ("fsync", "/lib/libc.so.6")]),
+                      (1000, [START, ("rotate_log", "/x/server")]),
+                      (2000, [profile.unseen])):
+        profile.add("blocked-time", chain, FLUSHER, 0, 0, at,
+                    state="blocked", holds="futex 0x7f01")
+        for more in (0, 500):
+            blocked(profile, [START, APPEND, LOCK], WORKER, int(not more),
+                    500 + at // 100, "lock", at=at + more,
+                    on="futex 0x7f01", holder="thread flusher (102)")
+
+
 def make(kind):
     if kind in ("cpu", "busy"):
         profile = Profile(["task-clock"])
@@ -229,9 +244,10 @@ def make(kind):
     if kind == "latency":
         profile = Profile(["task-clock"], 10 * MS)
     else:
-        profile = Profile(WALL, 100 * MS if kind == "times" else 0)
-    fill = {"wall": wall, "plain": wall, "evil": wall, "unknown": wall, "idle": idle, "other": other,
-            "latency": latency, "times": times}[kind]
+        profile = Profile(WALL, 100 * MS if kind in ("times", "held") else 0)
+    fill = {"wall": wall, "plain": wall, "evil": wall, "unknown": wall,
+            "idle": idle, "other": other,
+            "latency": latency, "times": times, "held": held}[kind]
     profile.has_account = kind != "plain"
     if kind == "plain":
         profile.unseen = ("(wait not seen)", "")

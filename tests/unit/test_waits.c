@@ -43,7 +43,7 @@ struct life {
 
 #define BEHIND_NS (7 * MS) /* of the CPU's clock */
 
-enum { PID = 100, WRITER = 101, SHORT = 102 };
+enum { PID = 100, WRITER = 101, SHORT = 102, CYCLE_MS = 403 /* of PID */ };
 
 /* A thread that does everything; one that has the lock; one that is short. */
 static const struct life lives[] = {
@@ -61,6 +61,8 @@ static struct {
 	unsigned calls, fails_at; /* 0: none */
 	bool is_denied;           /* places are nobody's to see */
 	bool has_clocks;          /* when a thread last ran is told */
+	bool owner_changes;       /* nobody known in every other cycle */
+	unsigned stops_every;     /* the watch has no CPU for 50 ms; 0 never */
 	int held[8];
 } world;
 
@@ -115,7 +117,10 @@ static const struct life *life_of(int64_t tid)
 
 static bool fails(void)
 {
-	return ++world.calls == world.fails_at;
+	world.calls++;
+	if (world.stops_every && world.calls % world.stops_every == 0)
+		world.now_ns += 50 * MS;
+	return world.calls == world.fails_at;
 }
 
 static uint64_t sim_now_ns(void *self)
@@ -291,7 +296,9 @@ static int sim_folders(void *self, const char *path)
 static int64_t sim_memory(void *self, int64_t pid, uint64_t address,
                           void *bytes, size_t count)
 {
-	const uint32_t lock[3] = { 2, 0, WRITER };
+	bool is_other = world.owner_changes &&
+	                world.now_ns / (CYCLE_MS * MS) % 2;
+	const uint32_t lock[3] = { 2, 0, is_other ? 0 : WRITER };
 
 	(void)self;
 	(void)pid;
@@ -343,6 +350,8 @@ static struct {
 	uint64_t by_kind[8]; /* of the thread PID, by enum doing */
 	uint64_t unseen, estimated;
 	bool names_holder, names_pipe;
+	uint64_t held;             /* by a thread that is known */
+	unsigned places_of_holder; /* in which it slept, or ran */
 	portprof_life life;
 } told;
 
@@ -373,6 +382,19 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	const char *kind = label(batch, record, 1);
 
 	told.weight[record->event] += record->weight;
+	if (label(batch, record, 3)[0])
+		told.held += record->weight;
+	if (label(batch, record, 5)[0]) {
+		assert_string_equal(label(batch, record, 5), "futex 0x9000");
+		assert_int_equal(record->tid, WRITER);
+		assert_int_equal(record->weight, 0);
+		assert_int_equal(record->samples, 0);
+		/* it sleeps, or it runs and nobody samples it */
+		assert_true(record->valid & PORTPROF_FIELD_NOT_SEEN
+		                    ? record->address == 0
+		                    : record->address == 0x1000);
+		told.places_of_holder++;
+	}
 	if (record->valid & PORTPROF_FIELD_NOT_SEEN)
 		told.unseen += record->weight;
 	if (label(batch, record, 4)[0])
@@ -528,6 +550,20 @@ static void waits_are_what_they_were(void **state)
 	assert_true(told.estimated < told.weight[1] / 10);
 }
 
+/* Each wait for the same lock has its own holder, and where that one was. */
+static void holders_are_of_their_wait(void **state)
+{
+	(void)state;
+	/* each look finds the thread in another wait for the lock */
+	world.owner_changes = true;
+	measure(200, 20 * CYCLE_MS, CYCLE_MS * 1000, 16);
+	world.owner_changes = false;
+	assert_closed();
+	assert_in_range(told.held, told.by_kind[LOCKS] * 4 / 10,
+	                told.by_kind[LOCKS] * 6 / 10);
+	assert_in_range(told.places_of_holder, 9, 11);
+}
+
 /* Where it is told when a thread last ran, each is as long as it was: looks that are
  * rare miss only waits that are short. */
 static void begins_may_be_known(void **state)
@@ -548,6 +584,33 @@ static void begins_may_be_known(void **state)
 		if (gap > 25 * MS)
 			fail_msg("%d: %" PRIu64 " of %" PRIu64, i, got, own);
 	}
+}
+
+/* On a busy machine the watch itself loses its CPU, between any two reads: what it
+ * then puts together is of one moment. */
+static void looks_may_be_interrupted(void **state)
+{
+	const uint64_t from = 40, ms = 4000;
+
+	(void)state;
+	world.has_clocks = true;
+	for (unsigned every = 17; every < 60; every++) {
+		world.stops_every = every;
+		measure(from, ms, 1997, 16);
+		assert_closed();
+		for (int i = SLEEPS; i <= READS; i++) {
+			uint64_t own = between(PID, i, from, ms);
+			uint64_t got = told.by_kind[i];
+			uint64_t gap = own > got ? own - got : got - own;
+
+			if (gap > told.estimated + 150 * MS)
+				fail_msg("%u: %d: %" PRIu64 " of %" PRIu64
+				         ", %" PRIu64 " estimated", every, i,
+				         got, own, told.estimated);
+		}
+	}
+	world.has_clocks = false;
+	world.stops_every = 0;
 }
 
 /* However little room there is, and however rarely somebody looks. */
@@ -623,7 +686,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_exact),
 		cmocka_unit_test(waits_are_what_they_were),
+		cmocka_unit_test(holders_are_of_their_wait),
 		cmocka_unit_test(begins_may_be_known),
+		cmocka_unit_test(looks_may_be_interrupted),
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(places_may_be_hidden),
 		cmocka_unit_test(any_read_may_fail),

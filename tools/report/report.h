@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/vector.h"
 #include "tools/view/account.h"
 #include "tools/view/rows.h"
 
@@ -21,6 +22,7 @@ struct ppi_report_edges {
 struct ppi_report_waiter {
 	const char *holder; /* "FUNCTION in thread NAME"; "" unknown */
 	const char *function, *thread, *on;
+	const portprof_profile_sample *held_at; /* where that thread was; NULL */
 	uint64_t ns, waits;
 };
 
@@ -28,7 +30,9 @@ struct ppi_report_waiter {
 struct ppi_report_holders {
 	struct ppi_report_waiter *waiters;
 	size_t count;
+	struct ppi_vector held; /* where who held what, and their names */
 };
+
 
 /* False when out of memory; ppi_report_free_holders is due all the same. */
 bool ppi_report_find_holders(const struct ppi_view *view,

@@ -58,6 +58,112 @@ static const char *text_of(const struct ppi_view *view,
 	               : "";
 }
 
+/* ---- where holders were ---- */
+
+/* A sample that says where a thread was that held something. */
+struct held {
+	uint32_t pid, tid;
+	const char *on;
+	uint64_t time_ns;
+	const portprof_profile_sample *sample;
+	char *words; /* "FUNCTION in thread NAME", when it was asked for */
+};
+
+static int compare_things(const struct held *a, const struct held *b)
+{
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return strcmp(a->on, b->on);
+}
+
+static int compare_held(const void *left, const void *right)
+{
+	const struct held *a = left, *b = right;
+	int order = compare_things(a, b);
+
+	if (order)
+		return order;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+static bool find_held(const struct ppi_view *view, struct ppi_vector *all)
+{
+	const portprof_profile *profile = view->profile;
+	const portprof_profile_sample *sample;
+	portprof_profile_label label;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++) {
+		struct held held = { .pid = sample->pid, .tid = sample->tid };
+
+		if (!ppi_label_find(profile, sample, PPI_LABEL_HOLDS, &label))
+			continue;
+		held.on = label.text;
+		held.time_ns = portprof_profile_sample_time(profile, i);
+		held.sample = sample;
+		if (!ppi_vector_add(all, sizeof(held), &held, 1))
+			return false;
+	}
+	if (all->count)
+		qsort(all->data, all->count, sizeof(struct held), compare_held);
+	return true;
+}
+
+/* The last one up to then: the wait had begun when somebody looked, and while it
+ * lasts nobody looks again. "thread NAME (TID)" is the holder. */
+static struct held *held_then(const struct ppi_vector *all,
+                              const portprof_profile_sample *waiter,
+                              const char *holder, const char *on,
+                              uint64_t time_ns)
+{
+	const char *number = strrchr(holder, '(');
+	const struct held wanted = {
+		.pid = waiter->pid,
+		.tid = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0,
+		.on = on,
+	};
+	struct held *held = all->data;
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = compare_things(&held[middle], &wanted);
+
+		if (order < 0 || (order == 0 && held[middle].time_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && compare_things(&held[low - 1], &wanted) == 0
+	               ? &held[low - 1] : NULL;
+}
+
+/* "FUNCTION in thread NAME"; without the function where nobody saw it. */
+static const char *words_of(const struct ppi_view *view, struct held *held,
+                            const char *holder)
+{
+	const char *function;
+	size_t bytes;
+
+	if (!held || !held->sample->depth ||
+	    ppi_life_is_unseen(view->profile, held->sample->locations[0]))
+		return holder;
+	if (held->words)
+		return held->words;
+	function = function_of(view, held->sample);
+	bytes = strlen(function) + strlen(" in ") + strlen(holder) + 1;
+	held->words = malloc(bytes);
+	if (held->words)
+		snprintf(held->words, bytes, "%s in %s", function, holder);
+	return held->words;
+}
+
+/* ---- who waited ---- */
+
 /* Of locks it is worth knowing that nobody is known. */
 static bool is_wanted(const struct ppi_view *view,
                       const portprof_profile_sample *sample,
@@ -159,30 +265,37 @@ bool ppi_report_find_holders(const struct ppi_view *view,
 	const portprof_profile_sample *sample;
 	struct ppi_vector all = { 0 };
 	struct ppi_owners owners;
-	bool is_good = ppi_owners_open(&owners, view->profile, PPI_BY_COMM);
+	bool is_good = ppi_owners_open(&owners, view->profile, PPI_BY_COMM) &&
+	               find_held(view, &holders->held);
 
 	for (size_t i = 0;
 	     is_good && (sample = portprof_profile_sample_get(view->profile,
 	                                                      i)) != NULL;
 	     i++) {
 		const char *holder = text_of(view, sample, PPI_TAG_HOLDER);
+		const char *on = text_of(view, sample, PPI_TAG_ON);
 		const struct ppi_owner *owner;
 		struct ppi_report_waiter one;
+		struct held *held;
 
 		if (!ppi_view_weight(view, i, sample) ||
 		    !ppi_view_has(view, i) ||
 		    !is_wanted(view, sample, holder))
 			continue;
 		owner = ppi_owners_find(&owners, sample);
+		held = held_then(&holders->held, sample, holder, on,
+		                 portprof_profile_sample_time(view->profile, i));
 		one = (struct ppi_report_waiter){
-			.holder = holder,
+			.holder = words_of(view, held, holder),
 			.function = function_of(view, sample),
 			.thread = owner ? owner->name : "",
-			.on = text_of(view, sample, PPI_TAG_ON),
+			.on = on,
 			.ns = ppi_view_weight(view, i, sample),
 			.waits = ppi_view_samples(view, i, sample),
 		};
-		is_good = owner && ppi_vector_add(&all, sizeof(one), &one, 1);
+		if (one.holder != holder)
+			one.held_at = held->sample;
+		is_good = owner && one.holder && ppi_vector_add(&all, sizeof(one), &one, 1);
 	}
 	ppi_owners_close(&owners);
 	holders->waiters = all.data;
@@ -195,6 +308,9 @@ bool ppi_report_find_holders(const struct ppi_view *view,
 
 void ppi_report_free_holders(struct ppi_report_holders *holders)
 {
+	for (size_t i = 0; i < holders->held.count; i++)
+		free(PPI_AT(&holders->held, struct held)[i].words);
+	ppi_vector_free(&holders->held);
 	free(holders->waiters);
 	memset(holders, 0, sizeof(*holders));
 }
@@ -256,6 +372,28 @@ static void print_waiters(const struct holder_lines *lines,
 		print_line(lines, ns, waits, words);
 }
 
+/* From where it was up to what began the thread, as far as the line goes. */
+static void print_place(const struct holder_lines *lines,
+                        const portprof_profile_sample *held_at)
+{
+	const struct ppi_symbols_name *names = lines->report->names;
+	char words[PPI_SHOWN_BYTES] = "at ", escaped[PPI_SHOWN_BYTES];
+	size_t room = (size_t)ppi_line_width(lines->out), used = strlen(words);
+	const char *shown;
+
+	if (!held_at || held_at->depth < 2)
+		return;
+	for (size_t i = 0; i < held_at->depth && used < sizeof(words) / 2; i++)
+		used += (size_t)snprintf(
+			words + used, sizeof(words) - used, "%s%.200s",
+			i ? " < " : "",
+			names[held_at->locations[i]].function);
+	shown = ppi_shown(words, escaped);
+	room = room > NUMBERS_WIDTH + 10 ? room - NUMBERS_WIDTH : 10;
+	fprintf(lines->out, "%*s%.*s\n", NUMBERS_WIDTH - 1, "",
+	        (int)ppi_text_fit(shown, room), shown);
+}
+
 void ppi_report_print_holders(const struct ppi_report *report,
                               const struct ppi_report_holders *holders,
                               FILE *out)
@@ -277,6 +415,7 @@ void ppi_report_print_holders(const struct ppi_report *report,
 			break;
 		print_line(&lines, ns, waits,
 		           holder[0] ? holder : "(nobody is known)");
+		print_place(&lines, holders->waiters[i].held_at);
 		print_waiters(&lines, holders, i, end);
 	}
 	if (!holders->count)

@@ -362,7 +362,17 @@ static void put_edges(struct ppi_json *json, const char *of, const char *key,
 }
 
 /* Who was waited for, and by whom. */
-static void put_holders(struct ppi_json *json,
+static void put_held_at(struct ppi_json *json, const struct ppi_report *report,
+                        const portprof_profile_sample *held_at)
+{
+	ppi_json_array(json, "chain");
+	for (size_t i = 0; held_at && i < held_at->depth; i++)
+		ppi_json_text(json, NULL,
+		              report->names[held_at->locations[i]].function);
+	ppi_json_close(json);
+}
+
+static void put_holders(struct ppi_json *json, const struct ppi_report *report,
                         const struct ppi_report_holders *holders)
 {
 	uint64_t ns, waits;
@@ -372,6 +382,7 @@ static void put_holders(struct ppi_json *json,
 		end = ppi_report_holder_end(holders, i, &ns, &waits);
 		ppi_json_object(json, NULL);
 		ppi_json_text(json, "holder", holders->waiters[i].holder);
+		put_held_at(json, report, holders->waiters[i].held_at);
 		ppi_json_number(json, "waited_ns", ns);
 		ppi_json_number(json, "waits", waits);
 		ppi_json_array(json, "waiters");
@@ -407,7 +418,7 @@ static void put_more(struct ppi_json *json, const struct ppi_report *report)
 	put_edges(json, "callers_of", "callers", report, &more->callers);
 	put_edges(json, "callees_of", "callees", report, &more->callees);
 	if (more->holders)
-		put_holders(json, more->holders);
+		put_holders(json, report, more->holders);
 }
 
 bool ppi_report_print_json(const struct ppi_report *report,

@@ -42,6 +42,10 @@ const char *ppi_tag_name(enum ppi_tag tag);
 void ppi_tag_open(struct ppi_labels *labels, const portprof_profile *profile,
                   enum ppi_tag tag);
 
+/* Of a sample without weight: where a thread was when another one waited for what
+ * it held, which this label names as `on` of the wait does. */
+#define PPI_LABEL_HOLDS "holds"
+
 /* The kind of a wait that nothing of the program waits for. */
 #define PPI_WAIT_IDLE "idle"
 
