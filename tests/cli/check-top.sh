@@ -239,6 +239,18 @@ same "nothing is left behind in the end" "" \
 	"$(wait_for sh -c "[ -z \"\$(ls '$TMPDIR')\" ]"; ls "$TMPDIR")"
 end
 
+### The terminal goes away
+
+# a command that does not care is ended like one that was left with q
+begin 80 24
+type_keys "run $portprof top -F 200 -b $backend -- \
+	sh -c 'trap \"\" HUP; exec $burn 600000'" Enter
+await "it runs for a hang-up" 'burn +burn_'
+top=$(cat pid)
+end
+check "hung up: it ends" wait_for sh -c "! kill -0 $top 2>'$tmp/words'"
+same "hung up: nothing is left behind" "" "$(ls "$TMPDIR")"
+
 ### The whole system
 
 "$portprof" record -q -a -o all.pb.gz -- true 2>words || {
