@@ -135,7 +135,8 @@ for backend in $(some_of perf timer itimer); do
 		"$(echo p.pb.gz*)"
 
 	rm -rf p.pb.gz*
-	record -b $backend -o p.pb.gz -- sh -c 'kill -KILL $$'
+	# at a usual rate its first period, which is random, may end before it does
+	record -b $backend -F 1 -o p.pb.gz -- sh -c 'kill -KILL $$'
 	same "$backend, killed at once: status" 137 "$status"
 	has "$backend, killed at once: what happened" \
 		'the command was killed by SIGKILL' "$tmp/words"

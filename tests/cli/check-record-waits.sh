@@ -162,12 +162,12 @@ else
 fi
 
 # a command that has begun long before
-"$portprof" record -q --off-cpu -D 200 -o "$tmp/late.pb.gz" -- sleep 0.7
+"$portprof" record -q --off-cpu -D 1000 -o "$tmp/late.pb.gz" -- sleep 3
 "$portprof" report -q -x , -e blocked-time -s label:wait "$tmp/late.pb.gz" \
 	>"$tmp/late" 2>&1
 # shellcheck disable=SC2016 # awk's own
 check "--delay: what is left of its sleep" awk -F, '
-	/sleep/ { slept += $2 } END { exit !(slept > 0.3e9 && slept < 0.7e9) }' \
+	/sleep/ { slept += $2 } END { exit !(slept > 0.5e9 && slept < 2.9e9) }' \
 	"$tmp/late"
 
 # threads and processes that end before anybody looks

@@ -65,9 +65,10 @@ type_keys /
 type_keys 'nobody has this'
 await "the filter is shown" 'contain: nobody has this'
 type_keys Enter
-sleep 0.3
-shown
-has_not "the filter filters" 'burn_' shown
+lacks() {
+	! shows "$1"
+}
+check "the filter filters" wait_for lacks 'burn_'
 type_keys Escape
 await "Esc takes it away" 'burn +burn_'
 type_keys p
