@@ -237,5 +237,7 @@ closes "-p" "$tmp/sleeper.pb.gz" 1
 
 "$portprof" stat -e blocked-time true >"$tmp/printed" 2>"$tmp/words"
 check "stat: refused" [ $? -ne 0 ]
-has "stat: and why" 'portprof record' "$tmp/words"
+why='portprof record'
+! perf_is_filtered || why="portprof record|$filtered"
+has "stat: and why" "$why" "$tmp/words"
 tap_end

@@ -61,6 +61,7 @@ has "health: nothing waits" '^portprof_spool_bytes 0$' health
 ### Killed, and a server that is away
 
 server_says 503
+# shellcheck disable=SC2016
 "$portprof" record --push "$url/up/" --every 1s --spool spool -F 997 -- \
 	sh -c 'echo $$ >command; exec "$0" 60000' "$burn" >printed 2>words &
 pid=$!
