@@ -74,6 +74,9 @@ static volatile sig_atomic_t signalled_child;
 /* The last that came while there was no child to pass it to. */
 static volatile sig_atomic_t kept_signal;
 
+/* Whether this process leads its session, as where a terminal or ssh started it. */
+static bool leads_session;
+
 /* Only so that a nap ends when a child does. */
 static void end_nap(int number)
 {
@@ -99,7 +102,8 @@ enum { OWN_COUNT = sizeof(own) / sizeof(own[0]) };
 /*
  * Reaches kill() only. A terminal sends its signals to the whole foreground
  * group, the child included: those have si_code SI_KERNEL (sigaction(2)), and
- * need no passing on.
+ * need no passing on. That it was hung up it tells the leader of its session alone
+ * (tty_signal_session_leader() of Linux's drivers/tty/tty_jobctrl.c).
  */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -107,7 +111,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 	(void)context;
 #ifdef SI_KERNEL
-	if (info->si_code == SI_KERNEL && signalled_child > 0)
+	if (info->si_code == SI_KERNEL && signalled_child > 0 &&
+	    !(number == SIGHUP && leads_session))
 		return;
 #else
 	(void)info;
@@ -125,6 +130,7 @@ void ppi_catch_signals(void)
 		                    .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct sigaction now;
 
+	leads_session = getsid(0) == getpid();
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < CAUGHT_COUNT; i++) {
 		/* nohup(1) had it ignored: it stays so, here and there */

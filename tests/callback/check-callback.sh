@@ -24,7 +24,7 @@ for program in leaves scopes members; do
 done
 for backend in perf timer itimer; do
 	for how in throw exit helper; do
-		timeout 60 "$tmp/leaves" $backend $how >"$tmp/out" 2>&1
+		timeout 600 "$tmp/leaves" $backend $how >"$tmp/out" 2>&1
 		status=$?
 		if [ "$status" -eq 77 ]; then
 			skip "$backend, $how" "$(cat "$tmp/out")"
@@ -33,7 +33,7 @@ for backend in perf timer itimer; do
 				"$status $(tail -n 1 "$tmp/out")"
 		fi
 	done
-	timeout 60 "$tmp/scopes" $backend >"$tmp/out" 2>&1
+	timeout 600 "$tmp/scopes" $backend >"$tmp/out" 2>&1
 	status=$?
 	if [ "$status" -eq 77 ]; then
 		skip "$backend, destructors" "$(cat "$tmp/out")"
@@ -41,7 +41,7 @@ for backend in perf timer itimer; do
 		same "$backend, destructors throw nothing" "0 good" \
 			"$status $(tail -n 1 "$tmp/out")"
 	fi
-	timeout 60 "$tmp/members" $backend "$tmp/file" >"$tmp/out" 2>&1
+	timeout 600 "$tmp/members" $backend "$tmp/file" >"$tmp/out" 2>&1
 	status=$?
 	if [ "$status" -eq 77 ]; then
 		skip "$backend, members" "$(cat "$tmp/out")"

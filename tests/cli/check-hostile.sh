@@ -118,11 +118,11 @@ fi
 ### Files that are none
 
 mkfifo fifo
-# soon WORDS COMMAND...: ends by itself, within two minutes
+# soon WORDS COMMAND...: ends by itself, within ten minutes
 soon() {
 	soon_words=$1
 	shift
-	timeout 120 "$@" >"$tmp/report" 2>"$tmp/words"
+	timeout 600 "$@" >"$tmp/report" 2>"$tmp/words"
 	status=$?
 	if [ "$status" -eq 124 ]; then
 		not_ok "$soon_words: does not end"

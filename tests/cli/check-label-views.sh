@@ -9,14 +9,14 @@ set -u
 labelled=$programs/label_burn
 [ ! -x "$programs/.libs/label_burn" ] || labelled=$programs/.libs/label_burn
 for backend in timer itimer perf; do
-	record -b "$backend" -F 250 -o a.pb.gz -- "$labelled" 2 1500 1000
+	record -b "$backend" -F 250 -o a.pb.gz -- "$labelled" 2 3000 1000
 	[ "$status" -ne 0 ] || break
 done
 if [ "$status" -ne 0 ]; then
 	echo "skip: $(tail -n 1 "$tmp/words")"
 	exit 77
 fi
-record -b "$backend" -F 250 -o b.pb.gz -- "$labelled" 2 700 1000
+record -b "$backend" -F 250 -o b.pb.gz -- "$labelled" 2 1400 1000
 
 # sums FILE NAME VALUE: the self weights of the rows with that value in column NAME
 # shellcheck disable=SC2317
@@ -77,7 +77,7 @@ sys.exit(not rows or sum(row["before"] for row in rows) != int(sys.argv[2]))' \
 	"$tmp/out" "$cart"
 
 # OpenTelemetry: labels are attributes, a span is a link
-record -b "$backend" -F 250 -o span.pb.gz -- "$labelled" 2 1500 1000 span
+record -b "$backend" -F 250 -o span.pb.gz -- "$labelled" 2 3000 1000 span
 "$portprof" export -q -f otlp -o span.otlp span.pb.gz
 same "otlp: status" 0 $?
 python3 "$srcdir/tests/cli/otlp.py" span.otlp >span.json
@@ -102,7 +102,7 @@ sys.exit(data["broken"] != [] or
 PORTPROF_CONFIG=$tmp/few.conf
 export PORTPROF_CONFIG
 echo 'labelsets = 1' >"$PORTPROF_CONFIG"
-record -b "$backend" -F 250 -o few.pb.gz -- "$labelled" 2 700 1000
+record -b "$backend" -F 250 -o few.pb.gz -- "$labelled" 2 1400 1000
 unset PORTPROF_CONFIG
 if [ "$status" -eq 0 ]; then
 	report -q -n 0 -x ';' -s label:endpoint -i few.pb.gz

@@ -8,7 +8,7 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 labelled=$programs/label_burn
 [ ! -x "$programs/.libs/label_burn" ] || labelled=$programs/.libs/label_burn
-ms=$(by_speed 700 1500 5000)
+ms=$(by_speed 1400 3000 10000)
 
 # shellcheck disable=SC2317 # called by check
 # proves FILE LEAST: no sample of a function has another's label; of those of work
@@ -57,6 +57,30 @@ proves() {
 	return "$verdict"
 }
 
+# until it has used so many more seconds of CPU time
+cat >worked <<'EOF2'
+#!/bin/sh
+seconds() {
+	if [ -r "/proc/$1/stat" ]; then
+		awk -v hz="$(getconf CLK_TCK)" \
+			'{ print int(($14 + $15) / hz) }' "/proc/$1/stat"
+		return
+	fi
+	ps -o time= -p "$1" | awk '{
+		sub(/[.].*/, "")
+		count = split($0, part, /[:-]/)
+		for (i = 1; i <= count; i++)
+			all = all * 60 + part[i]
+		print all + 0
+	}'
+}
+end=$(($(seconds "$1") + $2))
+for _ in $(seq 3000); do
+	[ "$(seconds "$1")" -lt "$end" ] || exit 0
+	sleep 0.1
+done
+exit 1
+EOF2
 for backend in perf timer itimer; do
 	"$portprof" record -q -b "$backend" -o try.pb.gz -- "$burn" 1 \
 		>"$tmp/printed" 2>"$tmp/words" || {
@@ -83,7 +107,7 @@ for backend in perf timer itimer; do
 	while [ ! -s child ]; do
 		sleep 0.1
 	done
-	sleep 2
+	sh worked "$(cat child)" 2
 	kill -9 "$(cat child)"
 	rm child
 	wait "$recorder" 2>/dev/null
@@ -94,8 +118,7 @@ done
 if [ -f perf.pb.gz ]; then
 	"$labelled" 4 60000 1000 &
 	target=$!
-	sleep 0.2
-	record -b perf -F 997 -o attached.pb.gz -p "$target" -- sleep 2
+	record -b perf -F 997 -o attached.pb.gz -p "$target" -- sh worked "$target" 2
 	check "attached: each function has its own label" proves attached.pb.gz 50
 	kill "$target"
 	wait "$target" 2>/dev/null

@@ -17,7 +17,7 @@ fi
 for how in "-F 2000" "-F 8000" "-F 20000" "-F 200000" "-c 10000" \
 	"-e task-clock:u:period=10000" "-e cpu-clock:freq=1000000"; do
 	# shellcheck disable=SC2086
-	timeout 60 "$portprof" record -b perf $how -o rate.pb.gz -- \
+	timeout 600 "$portprof" record -b perf $how -o rate.pb.gz -- \
 		"$burn" 200 >"$tmp/printed" 2>"$tmp/words"
 	status=$?
 	same "$how: ends" 0 "$status"

@@ -62,7 +62,7 @@ contexts() {
 	END { exit wrong || !seen["/search"] || !seen["/checkout"] || !seen["(none)"] }' "$1"
 }
 for backend in timer itimer; do
-	record -b "$backend" -F 250 -o context.pb.gz -- "$programs/otel_burn" 4 1500
+	record -b "$backend" -F 250 -o context.pb.gz -- "$programs/otel_burn" 4 2400
 	[ "$status" -eq 0 ] || {
 		skip "$backend: $(tail -n 1 "$tmp/words")"
 		continue

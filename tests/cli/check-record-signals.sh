@@ -82,8 +82,18 @@ for backend in $(some_of perf timer itimer); do
 			'recording' "$tmp/words"
 		claim "$backend, Ctrl-C: the profile is there" "f('burn_much') > 0"
 		judge p.pb.gz
+		# the terminal tells that the recorder alone, which leads the session
+		rm -rf p.pb.gz* ready
+		python3 "$srcdir/tests/cli/terminal.py" "$tmp/ready" 2 'HANG UP' sh -c \
+			"exec '$portprof' record -b $backend -F 1000 -o p.pb.gz -- \
+			'$burn' 100 1 trap >ready 2>words" >"$tmp/printed"
+		same "$backend, hung up: status" 129 $?
+		has "$backend, hung up: what happened" \
+			'the command was killed by SIGHUP' "$tmp/words"
+		claim "$backend, hung up: the profile is there" "f('burn_much') > 0"
+		judge p.pb.gz
 	else
-		skip "$backend, Ctrl-C" "no terminal can be made here"
+		skip "$backend, Ctrl-C, hung up" "no terminal can be made here"
 	fi
 
 	### Commands
@@ -125,7 +135,8 @@ for backend in $(some_of perf timer itimer); do
 		"$(echo p.pb.gz*)"
 
 	rm -rf p.pb.gz*
-	record -b $backend -o p.pb.gz -- sh -c 'kill -KILL $$'
+	# at a usual rate its first period, which is random, may end before it does
+	record -b $backend -F 1 -o p.pb.gz -- sh -c 'kill -KILL $$'
 	same "$backend, killed at once: status" 137 "$status"
 	has "$backend, killed at once: what happened" \
 		'the command was killed by SIGKILL' "$tmp/words"

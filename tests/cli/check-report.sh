@@ -360,7 +360,8 @@ EOF2
 	# A pipe that keeps its reader waiting: the line comes after a second,
 	# and is taken away before the report.
 	mkfifo slow
-	{ sleep 1.7; cat p.pb.gz; } >slow &
+	: >waited
+	{ wait_for grep -q reading: waited; cat p.pb.gz; } >slow &
 	TERM=xterm NO_COLOR=1 script -qec "$portprof report -q -n 1 \
 		-i /dev/stdin <slow" /dev/null >waited
 	has "what takes long says so on a terminal" \

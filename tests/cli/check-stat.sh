@@ -248,9 +248,10 @@ same "-r: status" 4 "$status"
 stat -r 3 -- sh -c 'echo x >>ran; kill -INT $$'
 same "-r: a signal ends the series" 1 "$(wc -l <ran | tr -d ' ')"
 
-stat_json -I 100 -e page-faults -- "$touch" 2000 naps 450
+# each begins where the last was read: a busy machine has fewer of them, and longer
+stat_json -I 100 -e page-faults -- "$touch" 2000 naps 1500
 holds "-I: an object for each interval, and one for all" \
-	'5 <= len(all) <= 9 and "time_s" not in r'
+	'5 <= len(all) <= r["wall_ns"]["value"] / 100e6 + 2 and "time_s" not in r'
 holds "-I: the parts make the whole" \
 	'sum(x["events"][0]["value"] or 0 for x in all[:-1]) == r["events"][0]["value"] >= 4000'
 holds "-I: while it sleeps nothing was counted, which is not 0" \
@@ -262,8 +263,8 @@ check "-I -x: each line has a time" \
 stat_json -I 100 -e task-clock -- "$burn" 350 1
 holds "-I: an interval's end is when its counts were read: one thread used no more by then" \
 	'not any(sum(x["events"][0]["value"] or 0 for x in all[:i + 1]) > 1e9 * all[i]["time_s"] + 1e6 for i in range(len(all) - 1))'
-# The first pages are touched at once, the last ones after two seconds.
-stat_json -D 500 -e page-faults -- "$touch" 2000 naps 2000
+# The first pages are touched at once, the last ones after four seconds.
+stat_json -D 2000 -e page-faults -- "$touch" 2000 naps 4000
 is_sanitized || holds "-D leaves out what was before" '1990 <= v["page-faults"] <= 2100'
 stat -D 60000 -e page-faults -- true
 has "-D longer than the command: no number" 'never ran' "$tmp/counts"
@@ -288,7 +289,8 @@ stat_json -e page-faults -p $pid -- sh -c 'exit 5'
 same "-p beside a command: its status" 5 "$status"
 "$portprof" stat -p $pid >"$tmp/printed" 2>"$tmp/words" &
 stat_pid=$!
-sleep 1
+# it counts, so it knows what to do at a signal
+wait_for sh -c "ls -l /proc/$stat_pid/fd | grep -q perf_event"
 kill -TERM $stat_pid
 wait $stat_pid
 same "-p: stopped by a signal: status" 0 $?
@@ -304,13 +306,13 @@ if [ "$status" -eq 0 ]; then
 		'v["page-faults"] >= 5000 and r["cpus"] == "all"'
 	stat_json -C 0 -e cpu-clock --duration 1
 	holds "-C: the time of one CPU is charged or idle" \
-		'0.9 <= (v["cpu-clock"] + e["cpu-clock"].get("idle_ns", 0)) / r["wall_ns"]["value"] <= 1.1 and r["cpus"] == "0"'
+		'0.9 <= (v["cpu-clock"] + e["cpu-clock"].get("idle_ns", 0)) / e["cpu-clock"]["enabled_ns"] <= 1.1 and r["cpus"] == "0"'
 	awk 'BEGIN { for (;;) ; }' &
 	pid=$!
 	taskset -pc 0 $pid >"$tmp/placed" 2>&1 &&
 		stat_json -C 0 -e cpu-clock --duration 1 &&
 		holds "-C: a CPU that is busy is not idle" \
-			'e["cpu-clock"].get("idle_ns", 0) < 0.9 * r["wall_ns"]["value"]'
+			'e["cpu-clock"].get("idle_ns", 0) < 0.9 * e["cpu-clock"]["enabled_ns"]'
 	kill $pid
 	wait $pid 2>/dev/null
 	stat_json -a --duration 1
@@ -390,7 +392,7 @@ assert len({e["cpu"] for e in events}) == len(events) > 0'
 fi
 "$burn" 600000 1 &
 target=$!
-if "$portprof" stat --per-thread -p $target -e task-clock --timeout 100 >out 2>words; then
+if "$portprof" stat --per-thread -p $target -e task-clock --timeout 1000 >out 2>words; then
 	has "--per-thread: its name and number" "^[^ ]*-$target .* task-clock" out
 fi
 kill $target

@@ -65,9 +65,10 @@ type_keys /
 type_keys 'nobody has this'
 await "the filter is shown" 'contain: nobody has this'
 type_keys Enter
-sleep 0.3
-shown
-has_not "the filter filters" 'burn_' shown
+lacks() {
+	! shows "$1"
+}
+check "the filter filters" wait_for lacks 'burn_'
 type_keys Escape
 await "Esc takes it away" 'burn +burn_'
 type_keys p
@@ -238,6 +239,18 @@ type_keys q
 same "nothing is left behind in the end" "" \
 	"$(wait_for sh -c "[ -z \"\$(ls '$TMPDIR')\" ]"; ls "$TMPDIR")"
 end
+
+### The terminal goes away
+
+# a command that does not care is ended like one that was left with q
+begin 80 24
+type_keys "run $portprof top -F 200 -b $backend -- \
+	sh -c 'trap \"\" HUP; exec $burn 600000'" Enter
+await "it runs for a hang-up" 'burn +burn_'
+top=$(cat pid)
+end
+check "hung up: it ends" wait_for sh -c "! kill -0 $top 2>'$tmp/words'"
+same "hung up: nothing is left behind" "" "$(ls "$TMPDIR")"
 
 ### The whole system
 

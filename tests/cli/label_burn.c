@@ -3,9 +3,12 @@
  * Threads that change sets of labels fast; each set runs a function of its own, so
  * that a sample's function proves its label.
  *   label_burn THREADS MILLISECONDS LOOPS [fork | span]
- * LOOPS: of each function, in each of its sets. With fork a child does the same
+ * MILLISECONDS: of CPU time, of all threads together, so that there are samples on a busy
+ * machine, too. LOOPS: of each function, in each of its sets. With fork a child does the same
  * afterwards, which is born in a set. With span some work is of a span of a trace.
  */
+#include "../fixtures/spent.h"
+
 #include <portprof.h>
 
 #include <pthread.h>
@@ -14,20 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static unsigned loops;
 static uint64_t until_ns;
 static volatile uint64_t result;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Not alike, so that no compiler makes one of them. */
 #define WORK(name, factor)                                              \
@@ -82,7 +76,7 @@ static void *serve(void *context)
 {
 	const portprof_label_set *const *sets = context;
 
-	for (unsigned turn = 0; turn % 64 || now_ns() < until_ns; turn++) {
+	for (unsigned turn = 0; turn % 64 || spent_process_ns() < until_ns; turn++) {
 		{
 			PORTPROF_LABEL_SCOPE(sets[0]);
 			work_search();
@@ -109,7 +103,7 @@ static void serve_all(unsigned threads, unsigned ms)
 		                              set_of("/checkout") };
 	pthread_t ids[64];
 
-	until_ns = now_ns() + ms * UINT64_C(1000000);
+	until_ns = spent_process_ns() + ms * UINT64_C(1000000);
 	for (unsigned i = 1; i < threads; i++)
 		if (pthread_create(&ids[i], NULL, serve, sets) != 0)
 			exit(1);
@@ -138,8 +132,9 @@ int main(int argc, char **argv)
 		pid_t child = fork();
 
 		if (child == 0) {
-			until_ns = now_ns() + ms * UINT64_C(1000000);
-			while (now_ns() < until_ns)
+			until_ns = spent_process_ns() +
+			           ms * UINT64_C(1000000);
+			while (spent_process_ns() < until_ns)
 				work_checkout();
 			portprof_label_leave(NULL);
 			serve_all(threads, ms);

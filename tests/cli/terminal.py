@@ -5,7 +5,7 @@ usage: terminal.py PATTERN SECONDS TYPED COMMAND...
 
 When PATTERN (a regular expression) has been printed, or a file of that name
 exists if it begins with '/', and SECONDS more have passed, TYPED is typed:
-'^C' is Ctrl-C. Everything printed goes to standard output; the exit status is
+'^C' is Ctrl-C; with 'HANG UP' the terminal goes away. Everything printed goes to standard output; the exit status is
 the command's, 128 + N for signal N.
 """
 import os
@@ -43,6 +43,9 @@ while time.monotonic() < give_up:
                 else re.search(pattern.encode(), printed))
         if seen:
             due = time.monotonic() + seconds
+    elif due and time.monotonic() >= due and typed == "HANG UP":
+        os.close(terminal)
+        break
     elif due and time.monotonic() >= due:
         os.write(terminal, typed.replace("^C", "\x03").encode())
         due = 0

@@ -61,8 +61,9 @@ has "health: nothing waits" '^portprof_spool_bytes 0$' health
 ### Killed, and a server that is away
 
 server_says 503
+# shellcheck disable=SC2016
 "$portprof" record --push "$url/up/" --every 1s --spool spool -F 997 -- \
-	"$burn" 60000 >printed 2>words &
+	sh -c 'echo $$ >command; exec "$0" 60000' "$burn" >printed 2>words &
 pid=$!
 # shellcheck disable=SC2317
 waits() {
@@ -71,6 +72,8 @@ waits() {
 check "windows wait" wait_for waits
 kill -9 $pid
 wait $pid 2>/dev/null
+# the command runs on, and would do so beside the tests that come
+kill "$(cat command)"
 has "it is said once" 'status 503.*batches wait in .spool' words
 same "once" 1 "$(grep -c 503 words)"
 check "a window was being written" [ "$(count_of spool/*.draft)" -ge 1 ]

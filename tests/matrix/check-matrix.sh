@@ -21,7 +21,7 @@ cell() {
 	words=$*
 	program=$1
 	shift
-	timeout 120 "$program" "$@" >out 2>&1
+	timeout 600 "$program" "$@" >out 2>&1
 	status=$?
 	if [ "$status" -eq 77 ]; then
 		skip "$words" "$(tail -n 1 out)"

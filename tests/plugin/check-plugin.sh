@@ -17,7 +17,7 @@ for kind in linked inside; do
 	}
 	for backend in perf timer itimer; do
 		for how in closed running; do
-			timeout 60 "$host" "$plugin" $backend $how \
+			timeout 600 "$host" "$plugin" $backend $how \
 				>"$tmp/out" 2>&1
 			status=$?
 			if grep -q '^begun 0' "$tmp/out"; then

@@ -216,7 +216,7 @@ harm() {
 		cp "$1" "$tmp/broken"
 		objcopy --update-section .debug_info="$tmp/bad" "$tmp/broken" \
 			2>/dev/null
-		timeout 200 "$probe" -l "$tmp/broken" <"$tmp/offsets" \
+		timeout 600 "$probe" -l "$tmp/broken" <"$tmp/offsets" \
 			>"$tmp/out" 2>&1 || harmed=$((harmed + 1))
 	done
 	echo $harmed
