@@ -235,6 +235,16 @@ await "and gives the terminal back" '^[$]( fg)?$'
 type_keys fg Enter
 await "fg: it continues" '^q end'
 type_keys q
+if command -v python3 >/dev/null; then
+	TERM=xterm timeout -s KILL 300 python3 "$srcdir/tests/cli/terminal.py" \
+		burn_ 0 '^Hangup' sh -c \
+		'echo $$ >pid; exec "$@"' sh "$portprof" top -F 200 \
+		-b "$backend" -- "$burn" 600000 >words 2>&1
+	same "a terminal that is closed ends it and its command" 143 $?
+	kill -KILL "$(cat pid)" 2>/dev/null
+else
+	skip "a terminal that is closed" "no python3"
+fi
 same "nothing is left behind in the end" "" \
 	"$(wait_for sh -c "[ -z \"\$(ls '$TMPDIR')\" ]"; ls "$TMPDIR")"
 end

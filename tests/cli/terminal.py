@@ -5,8 +5,8 @@ usage: terminal.py PATTERN SECONDS TYPED COMMAND...
 
 When PATTERN (a regular expression) has been printed, or a file of that name
 exists if it begins with '/', and SECONDS more have passed, TYPED is typed:
-'^C' is Ctrl-C. Everything printed goes to standard output; the exit status is
-the command's, 128 + N for signal N.
+'^C' is Ctrl-C, and '^Hangup' closes the terminal. Everything printed goes to
+standard output; the exit status is the command's, 128 + N for signal N.
 """
 import os
 import pty
@@ -43,6 +43,9 @@ while time.monotonic() < give_up:
                 else re.search(pattern.encode(), printed))
         if seen:
             due = time.monotonic() + seconds
+    elif due and time.monotonic() >= due and typed == "^Hangup":
+        os.close(terminal)
+        break
     elif due and time.monotonic() >= due:
         os.write(terminal, typed.replace("^C", "\x03").encode())
         due = 0

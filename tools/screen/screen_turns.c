@@ -21,6 +21,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,15 @@ static bool has_news(struct ppi_screen *screen)
 	return is_new;
 }
 
+/* Closed, or its connection lost: no key will come, and none is waited for. */
+static bool has_hung_up(const struct ppi_screen *screen)
+{
+	struct pollfd terminal = { .fd = fileno(screen->terminal) };
+
+	return poll(&terminal, 1, 0) > 0 &&
+	       (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
 bool ppi_screen_turn(struct ppi_screen *screen,
                      const struct ppi_screen_title *title)
 {
@@ -249,7 +259,7 @@ bool ppi_screen_turn(struct ppi_screen *screen,
 		ppi_screen_draw(screen, title);
 	key = getch();
 	if (key == ERR)
-		return true;
+		return !has_hung_up(screen);
 	if (!ppi_screen_obey(screen, title, key))
 		return false;
 	ppi_screen_renew(screen, false);
