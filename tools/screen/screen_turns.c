@@ -242,7 +242,7 @@ static bool has_hung_up(const struct ppi_screen *screen)
 	struct pollfd terminal = { .fd = fileno(screen->terminal) };
 
 	return poll(&terminal, 1, 0) > 0 &&
-	       (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+	       (terminal.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 bool ppi_screen_turn(struct ppi_screen *screen,
