@@ -11,12 +11,12 @@
 #include "base/otel_context.h"
 #include "base/otel_publish.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -59,67 +59,131 @@ static char *thread_pointer(void)
 
 /* ---- in normal context: where the pointers lie ---- */
 
-/* As two threads see it: memory that is made when a thread first touches it lies
- * elsewhere in each, and cannot be read in a handler. */
+/*
+ * What the loader lists is read where it lies: dlopen(3) and dlsym(3) wait for a thread
+ * that loads a library, and that one may wait for us. A place is what it is in every
+ * thread if a new thread has it, too: memory that is made when a thread first touches it
+ * lies elsewhere in each, and cannot be read in a handler.
+ */
 struct seeing {
-	const void *ours[PLACES]; /* of other copies of this library */
-	size_t ours_count;
-	intptr_t places[PLACES];
+	struct {
+		ElfW(Addr) library;
+		intptr_t at; /* from the thread's pointer; 0: not made yet */
+	} places[PLACES];
 	size_t count;
 };
 
-static void see(struct seeing *seeing, const void *address)
+/* Some loaders add where the file lies to its addresses, others do not. */
+static const void *table_at(const struct dl_phdr_info *info, ElfW(Addr) address)
 {
-	intptr_t place = (const char *)address - thread_pointer();
-
-	if (!address || address == (const void *)&ppi_otel_record ||
-	    seeing->count == PLACES)
-		return;
-	for (size_t i = 0; i < seeing->ours_count; i++)
-		if (seeing->ours[i] == address)
-			return;
-	for (size_t i = 0; i < seeing->count; i++)
-		if (seeing->places[i] == place)
-			return;
-	seeing->places[seeing->count++] = place;
+	if (address < info->dlpi_addr)
+		address += info->dlpi_addr;
+	return (const void *)(uintptr_t)address;
 }
 
-static const void *address_in(const char *name)
-{
-	void *library = name && name[0]
-		? dlopen(name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
-	const void *address = library ? dlsym(library, SYMBOL) : NULL;
+struct dynamic {
+	const ElfW(Sym) *symbols;
+	const char *names;
+	const uint32_t *gnu_hash, *hash;
+};
 
-	if (library)
-		dlclose(library);
-	return address;
+static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *out)
+{
+	const ElfW(Dyn) *at = NULL;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			at = (const ElfW(Dyn) *)(info->dlpi_addr +
+			                         info->dlpi_phdr[i].p_vaddr);
+	for (; at && at->d_tag != DT_NULL; at++) {
+		const void *table = table_at(info, at->d_un.d_ptr);
+
+		if (at->d_tag == DT_SYMTAB)
+			out->symbols = table;
+		else if (at->d_tag == DT_STRTAB)
+			out->names = table;
+		else if (at->d_tag == DT_GNU_HASH)
+			out->gnu_hash = table;
+		else if (at->d_tag == DT_HASH)
+			out->hash = table;
+	}
+	return out->symbols && out->names;
 }
 
-static int see_ours(struct dl_phdr_info *info, size_t bytes, void *context)
+static bool is_it(const struct dynamic *in, uint32_t number)
+{
+	const ElfW(Sym) *symbol = &in->symbols[number];
+
+	return symbol->st_shndx != SHN_UNDEF &&
+	       ELF64_ST_TYPE(symbol->st_info) == STT_TLS &&
+	       strcmp(in->names + symbol->st_name, SYMBOL) == 0;
+}
+
+static const ElfW(Sym) *find_by_gnu_hash(const struct dynamic *in)
+{
+	const uint32_t *table = in->gnu_hash;
+	const uint32_t bucket_count = table[0], first = table[1];
+	const uint64_t *bloom = (const void *)(table + 4);
+	const uint32_t *buckets = (const void *)(bloom + table[2]);
+	const uint32_t *chains = buckets + bucket_count;
+	uint32_t hash = 5381, number;
+	uint64_t word;
+
+	for (const char *at = SYMBOL; *at; at++)
+		hash = hash * 33 + (unsigned char)*at;
+	word = bloom[hash / 64 % table[2]];
+	if (!(word >> hash % 64 & word >> (hash >> table[3]) % 64 & 1))
+		return NULL;
+	number = buckets[hash % bucket_count];
+	for (; number >= first; number++) {
+		if ((chains[number - first] | 1) == (hash | 1) &&
+		    is_it(in, number))
+			return &in->symbols[number];
+		if (chains[number - first] & 1)
+			break;
+	}
+	return NULL;
+}
+
+static const ElfW(Sym) *find_symbol(const struct dl_phdr_info *info)
+{
+	struct dynamic in = { .symbols = NULL };
+
+	if (!read_dynamic(info, &in))
+		return NULL;
+	if (in.gnu_hash)
+		return find_by_gnu_hash(&in);
+	for (uint32_t i = 0; in.hash && i < in.hash[1]; i++)
+		if (is_it(&in, i))
+			return &in.symbols[i];
+	return NULL;
+}
+
+/* Our own, and other copies of this library, are not asked: we have their labels. */
+static int see(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	struct seeing *seeing = context;
+	const ElfW(Sym) *symbol;
+	const char *block = info->dlpi_tls_data, *address;
 
-	(void)bytes;
-	if (info->dlpi_name && strstr(info->dlpi_name, "/libportprof") &&
-	    seeing->ours_count < PLACES)
-		seeing->ours[seeing->ours_count++] =
-			address_in(info->dlpi_name);
-	return 0;
-}
-
-static int see_library(struct dl_phdr_info *info, size_t bytes, void *context)
-{
-	(void)bytes;
-	see(context, address_in(info->dlpi_name));
+	if (bytes < offsetof(struct dl_phdr_info, dlpi_tls_data) +
+	            sizeof(info->dlpi_tls_data) ||
+	    (info->dlpi_name && strstr(info->dlpi_name, "/libportprof")))
+		return 0;
+	symbol = find_symbol(info);
+	if (!symbol || seeing->count == PLACES)
+		return 0;
+	address = block ? block + symbol->st_value : thread_pointer();
+	if (address == (const char *)&ppi_otel_record)
+		return 0;
+	seeing->places[seeing->count].library = info->dlpi_addr;
+	seeing->places[seeing->count++].at = address - thread_pointer();
 	return 0;
 }
 
 static void *see_all(void *context)
 {
-	dl_iterate_phdr(see_ours, context);
-	see(context, dlsym(RTLD_DEFAULT, SYMBOL));
-	see(context, dlsym(RTLD_NEXT, SYMBOL));
-	dl_iterate_phdr(see_library, context);
+	dl_iterate_phdr(see, context);
 	return NULL;
 }
 
@@ -150,9 +214,12 @@ static void find_places(void)
 		return;
 	for (size_t i = 0; i < here.count; i++)
 		for (size_t k = 0; k < there.count; k++)
-			if (here.places[i] == there.places[k])
+			if (here.places[i].library == there.places[k].library &&
+			    there.places[k].at &&
+			    (!here.places[i].at ||
+			     here.places[i].at == there.places[k].at))
 				atomic_store(&own.places[count++],
-				             here.places[i]);
+				             there.places[k].at);
 	if (count && ppi_label_store_make())
 		atomic_store(&own.is_there, true);
 }

@@ -261,6 +261,19 @@ static int create_thread(pthread_t *thread)
 	return error;
 }
 
+/* Who may start no thread at all is not helped by a higher limit. */
+static portprof_status refuse_thread(int error, struct ppi_diag *why)
+{
+	bool is_forbidden = error == EPERM || error == EACCES;
+
+	return ppi_fail(why, is_forbidden ? PORTPROF_E_SYSTEM : PORTPROF_E_LIMIT,
+	                error, "start helper thread",
+	                "cannot start the helper thread: %s; %s", strerror(error),
+	                is_forbidden ? "a filter of system calls (seccomp) "
+	                               "forbids threads: allow clone3 and clone"
+	                             : "raise the limit of threads (ulimit -u)");
+}
+
 static portprof_status create(struct ppi_diag *why)
 {
 	sigset_t all, before;
@@ -285,13 +298,7 @@ static portprof_status create(struct ppi_diag *why)
 		helper.thread = thread; /* it may not have begun yet */
 	helper.is_changing = false;
 	pthread_cond_broadcast(&helper.done);
-	if (error)
-		return ppi_fail(why, PORTPROF_E_LIMIT, error,
-		                "start helper thread",
-		                "cannot start the helper thread: %s; raise "
-		                "the limit of threads (ulimit -u)",
-		                strerror(error));
-	return PORTPROF_OK;
+	return error ? refuse_thread(error, why) : PORTPROF_OK;
 }
 
 static portprof_status start_thread(struct ppi_diag *why)

@@ -109,6 +109,44 @@ else
 	skip "libraries that come and go" "they cannot be built here"
 fi
 
+### A library that loads for long, and then loads another
+
+# The loader holds a lock meanwhile, and takes a second one for the other library. The
+# helper thread looks at the loaded libraries each second, under that second lock: it
+# must not wait for the first.
+cat >slow.c <<'EOF2'
+#include <dlfcn.h>
+#include "spin.h"
+SPIN(in_constructor)
+__attribute__((constructor)) static void load(void)
+{
+	in_constructor(1100);
+	if (!dlopen("./second.so", RTLD_NOW))
+		exit(99);
+}
+EOF2
+cat >loads_slow.c <<'EOF2'
+#include <dlfcn.h>
+int main(void) { return !dlopen("./slow.so", RTLD_NOW); }
+EOF2
+# shellcheck disable=SC2086
+if [ -f second.so ] && $cc $flags -shared -fPIC -o slow.so slow.c -ldl &&
+	$cc $flags -o loads_slow loads_slow.c -ldl; then
+	for backend in $backends $by_handler; do
+		timeout -s KILL 300 "$portprof" record -q -b "$backend" -F 250 \
+			-o p.pb.gz -- sh -c 'echo $$ >pid; exec ./loads_slow' \
+			>words 2>&1
+		same "$backend: a library that loads another: the program ends" \
+			0 $?
+		kill -KILL "$(cat pid)" 2>/dev/null
+		claim "$backend: and the time of its constructor" \
+			"0.8 < $(share in_constructor)"
+		judge p.pb.gz
+	done
+else
+	skip "a library that loads another" "none can be built here"
+fi
+
 ### Started by the loader; and where /proc is of other numbers
 
 cat >led.c <<'EOF2'

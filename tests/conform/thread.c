@@ -91,15 +91,24 @@ static void *load_and_unload(void *unused)
 	return NULL;
 }
 
+static void count_modules(const portprof_batch *batch, void *count)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		*(size_t *)count += portprof_batch_record(batch, i)->kind ==
+		                    PORTPROF_RECORD_MODULE;
+}
+
 static void life_14_code_comes_and_goes(void **state)
 {
 	portprof_config *config = cf_config();
 	portprof_session *session;
+	size_t modules = 0;
 	pthread_t loader;
 
 	(void)state;
 	if (cf_has(PORTPROF_CAP_WHOLE_SPACE))
-		cf_log(config); /* wants MODULE records */
+		assert_int_equal(portprof_config_add_callback(config,
+			count_modules, &modules), PORTPROF_OK);
 	session = cf_open(config);
 	cf_start(session);
 	assert_int_equal(pthread_create(&loader, NULL, load_and_unload, NULL),
@@ -110,6 +119,8 @@ static void life_14_code_comes_and_goes(void **state)
 	}
 	pthread_join(loader, NULL);
 	cf_stop(session);
+	if (cf_has(PORTPROF_CAP_WHOLE_SPACE))
+		assert_true(modules > 0);
 	cf_stats(session, 0);
 	cf_close(session);
 }

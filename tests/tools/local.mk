@@ -47,19 +47,24 @@ tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_origin_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_origin_LDADD = $(TOOLS_TEST_LDADD)
 
-# The library for its words; the fake profile goes before the real one.
+# The library for its words; the fake profile goes before the real one, in a build
+# without shared libraries, too.
+FAKE_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,muldefs
 tests_tools_test_report_SOURCES = tests/tools/test_report.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_report_LDFLAGS = $(FAKE_LDFLAGS)
 tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD)
 
 tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_report_rows_LDFLAGS = $(FAKE_LDFLAGS)
 tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_report_chains_SOURCES = tests/tools/test_report_chains.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_chains_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_report_chains_LDFLAGS = $(FAKE_LDFLAGS)
 tests_tools_test_report_chains_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_doctor_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_doctor_LDADD = $(TOOLS_TEST_LDADD)

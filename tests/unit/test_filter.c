@@ -340,16 +340,18 @@ static void rusage_counts_by_its_table(void **state)
 
 /* ---- a question that has no answer ---- */
 
-static void forbid_ioctl(void)
+/* One call, or two. */
+static void forbid(unsigned call, unsigned other)
 {
 	struct sock_filter program[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		         offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { 4, program };
+	struct sock_fprog filter = { 5, program };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -367,7 +369,7 @@ static int sample_without_ioctl(const struct life *life)
 		return SKIPPED;
 	MUST(portprof_session_start(session));
 	spin();
-	forbid_ioctl();
+	forbid(SYS_ioctl, SYS_ioctl);
 	spin();
 	/* it continues, and that is said */
 	if (portprof_session_stop(session) == PORTPROF_OK ||
@@ -403,7 +405,7 @@ static int count_without_ioctl(const struct life *life)
 
 	if (portprof_group_open_config(config, &group) != PORTPROF_OK)
 		return SKIPPED;
-	forbid_ioctl();
+	forbid(SYS_ioctl, SYS_ioctl);
 	MUST(portprof_group_read(group, counts, 2));
 	if (portprof_group_stop(group) == PORTPROF_OK ||
 	    portprof_last_diag()->os_errno != EPERM ||
@@ -414,27 +416,52 @@ static int count_without_ioctl(const struct life *life)
 	return open_descriptors() == before ? 0 : 5;
 }
 
+static void must_end_well(int (*run)(const struct life *), const struct life *life)
+{
+	int status = 0;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		_exit(run(life));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) >= SKIPPED)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void refused_is_not_closed(void **state)
 {
 	const struct life sampling = { .backend = "perf" };
 	const struct life counting = { .backend = "perf", .counts = true };
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		int status = 0;
-		pid_t child;
+	must_end_well(sample_without_ioctl, &sampling);
+	must_end_well(count_without_ioctl, &counting);
+}
 
-		fflush(stdout);
-		child = fork();
-		if (child == 0)
-			_exit(i ? count_without_ioctl(&counting)
-			        : sample_without_ioctl(&sampling));
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_true(WIFEXITED(status));
-		if (WEXITSTATUS(status) >= SKIPPED)
-			skip();
-		assert_int_equal(WEXITSTATUS(status), 0);
-	}
+static int sample_without_threads(const struct life *life)
+{
+	portprof_config *config = make_config(life);
+	portprof_session *session;
+
+	forbid(SYS_clone3, SYS_clone);
+	if (portprof_session_open(config, &session) != PORTPROF_E_SYSTEM ||
+	    portprof_last_diag()->os_errno != EPERM)
+		return 2;
+	return strstr(portprof_last_diag()->words, "seccomp") &&
+	       !strstr(portprof_last_diag()->words, "ulimit") ? 0 : 3;
+}
+
+/* To raise a limit would not help. */
+static void refused_is_no_limit(void **state)
+{
+	const struct life sampling = { .backend = "timer" };
+
+	(void)state;
+	must_end_well(sample_without_threads, &sampling);
 }
 
 int main(void)
@@ -446,6 +473,7 @@ int main(void)
 		cmocka_unit_test(itimer_lives_by_its_table),
 		cmocka_unit_test(rusage_counts_by_its_table),
 		cmocka_unit_test(refused_is_not_closed),
+		cmocka_unit_test(refused_is_no_limit),
 	};
 
 	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
