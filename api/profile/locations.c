@@ -135,9 +135,9 @@ static bool list_mapping(struct ppi_locations *locations,
 	entry = &PPI_AT(&locations->mapping, struct ppi_file_mapping)[mapping];
 	if (entry->is_listed)
 		return true;
-	/* the program itself is to be the first that a reader meets */
-	if (locations->listed.count == 0 &&
-	    locations->main_mapping != PPI_NONE &&
+	/* the program itself is to be the first that a reader meets, but for what
+	 * was met before it was there: the kernel, in the exec */
+	if (locations->main_mapping != PPI_NONE &&
 	    mapping != locations->main_mapping &&
 	    !list_mapping(locations, locations->main_mapping))
 		return false;
@@ -383,7 +383,7 @@ static void note_main(struct ppi_spaces *spaces, uint32_t pid,
 	struct ppi_locations *locations = spaces->locations;
 
 	if (pid == spaces->main_pid && locations->main_mapping == PPI_NONE &&
-	    locations->listed.count == 0 && path[0] != '[' &&
+	    path[0] != '[' &&
 	    (ppi_is_shared_file(path) || strcmp(path, "//program") == 0))
 		locations->main_mapping = mapping;
 }
@@ -433,9 +433,13 @@ bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
 
 void ppi_spaces_exec(struct ppi_spaces *spaces, uint32_t pid)
 {
+	struct ppi_locations *locations = spaces->locations;
+	uint32_t *program = &locations->main_mapping;
+
 	ppi_process_map_exec(&spaces->processes, pid);
-	if (pid == spaces->main_pid && spaces->locations->listed.count == 0)
-		spaces->locations->main_mapping = PPI_NONE;
+	if (pid == spaces->main_pid && *program != PPI_NONE &&
+	    !ppi_locations_mapping_at(locations, *program)->is_listed)
+		*program = PPI_NONE;
 }
 
 bool ppi_spaces_may_change(const struct ppi_spaces *spaces,

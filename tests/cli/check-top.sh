@@ -65,6 +65,7 @@ type_keys /
 type_keys 'nobody has this'
 await "the filter is shown" 'contain: nobody has this'
 type_keys Enter
+# shellcheck disable=SC2317
 lacks() {
 	! shows "$1"
 }

@@ -358,6 +358,27 @@ static void a_child_begins_as_a_copy(void **state)
 	portprof_profile_free(profile);
 }
 
+/* The kernel that loads it may have a sample before. */
+static void the_program_is_the_first_file(void **state)
+{
+	const uint64_t kernel = UINT64_C(0xffffffff81000000);
+	portprof_profile *profile;
+
+	(void)state;
+	kit_module(&kit, 100, kernel, 0x100000, 0, "[kernel]", "");
+	kit_sample(&kit, 0, 100, 100, kernel + 16, 1, 1);
+	kit_thread(&kit, 100, 100, "app", true);
+	kit_sample(&kit, 0, 100, 100, kernel + 32, 1, 1);
+	kit_module(&kit, 100, 0x10000, 0x1000, 0, "/bin/app", "");
+	kit_module(&kit, 100, 0x50000, 0x1000, 0, "/lib/one.so", "");
+	kit_sample(&kit, 0, 100, 100, 0x50010, 1, 2);
+	profile = finish();
+	assert_string_equal(portprof_profile_mapping_get(profile, 0)->path,
+	                    "/bin/app");
+	assert_int_equal(leaf_weight(profile, "/lib/one.so", 0x10), 2);
+	portprof_profile_free(profile);
+}
+
 /* Code is told of about once a second, so a sample in it may come first. */
 static void a_module_may_come_after_its_samples(void **state)
 {
@@ -712,6 +733,7 @@ int main(void)
 		CASE(a_new_module_retires_the_old),
 		CASE(told_twice_is_told_once),
 		CASE(a_child_begins_as_a_copy),
+		CASE(the_program_is_the_first_file),
 		CASE(a_module_may_come_after_its_samples),
 		CASE(the_kernel_has_a_mapping),
 		CASE(guests_are_one_location),
