@@ -87,6 +87,13 @@ struct waits_thread {
 	bool has_ended;
 };
 
+/* A thread that is gone, while records of it may be read yet. */
+struct waits_gone {
+	UT_hash_handle hh;
+	int64_t tid;
+	uint64_t died_ns, looked_ns; /* for the last time */
+};
+
 /* Sockets that were looked up. */
 struct waits_socket {
 	UT_hash_handle hh;
@@ -132,6 +139,7 @@ struct waits_watch {
 	size_t ready_event, blocked_event; /* SIZE_MAX: not asked for */
 	struct waits_process *processes;
 	struct waits_thread *by_id;
+	struct waits_gone *gone;
 	struct ppi_vector threads; /* of pointers */
 	size_t cursor;     /* of the pass over them */
 	size_t held_count;
@@ -202,6 +210,13 @@ struct waits_thread *ppi_waits_add_thread(struct waits_watch *watch,
 /* Another number after each exec; 0: not to be read. Of pid 0: the own one. */
 uint64_t ppi_waits_program(const struct waits_watch *watch, int64_t pid);
 bool ppi_waits_is_foreign(const struct waits_watch *watch, int64_t pid);
+/* What a record of another backend says of a thread's life. */
+void ppi_waits_watch_see(struct waits_watch *watch,
+                         const portprof_record *record);
+void ppi_waits_remember_gone(struct waits_watch *watch,
+                             const struct waits_thread *thread, uint64_t died_ns);
+/* Those that were gone for seconds at that time. */
+void ppi_waits_forget_gone(struct waits_watch *watch, uint64_t now_ns);
 
 /* ---- waits_watch.c: whose threads, and their sums ---- */
 
@@ -213,9 +228,6 @@ void ppi_waits_watch_stop(struct waits_watch *watch);
 bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room);
 /* How long until somebody is due. */
 unsigned ppi_waits_watch_nap_ms(const struct waits_watch *watch);
-/* What a record of another backend says of a thread's life. */
-void ppi_waits_watch_see(struct waits_watch *watch,
-                         const portprof_record *record);
 void ppi_waits_watch_close(struct waits_watch *watch);
 
 /* ---- waits_tell.c: records ---- */

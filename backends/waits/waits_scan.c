@@ -10,6 +10,7 @@
 
 #define MS UINT64_C(1000000)
 #define SCAN_ALL_NS (1000 * MS)
+#define HEARD_WITHIN_NS (5000 * MS)
 
 /* Of many threads so many are asked for children at a time. */
 enum { CHILDREN_OF = 256, PATH_ROOM = 96 };
@@ -354,3 +355,127 @@ void ppi_waits_scan(struct waits_watch *watch, bool is_first)
 	watch->times.births = count;
 }
 
+/* ---- births and executions, as another backend tells them ---- */
+
+/*
+ * A record may be read later than the thread that it is about is found, and even
+ * than it has ended: then it is of no other thread with the same number.
+ */
+void ppi_waits_remember_gone(struct waits_watch *watch,
+                             const struct waits_thread *thread, uint64_t died_ns)
+{
+	struct waits_gone *gone;
+
+	if (!watch->hears_births)
+		return;
+	HASH_FIND(hh, watch->gone, &thread->tid, sizeof(thread->tid), gone);
+	if (gone)
+		HASH_DELETE(hh, watch->gone, gone);
+	else
+		gone = calloc(1, sizeof(*gone));
+	if (!gone)
+		return;
+	gone->tid = thread->tid;
+	gone->died_ns = died_ns;
+	gone->looked_ns = thread->looked_ns;
+	HASH_ADD(hh, watch->gone, tid, sizeof(gone->tid), gone);
+}
+
+/* The oldest stand first. */
+void ppi_waits_forget_gone(struct waits_watch *watch, uint64_t now_ns)
+{
+	struct waits_gone *gone, *next;
+
+	HASH_ITER(hh, watch->gone, gone, next) {
+		if (now_ns - gone->died_ns < HEARD_WITHIN_NS)
+			return;
+		HASH_DELETE(hh, watch->gone, gone);
+		free(gone);
+	}
+}
+
+static struct waits_gone *find_gone(const struct waits_watch *watch,
+                                    const portprof_record *record)
+{
+	int64_t tid = record->tid;
+	struct waits_gone *gone;
+
+	HASH_FIND(hh, watch->gone, &tid, sizeof(tid), gone);
+	return gone && record->time_ns <= gone->died_ns ? gone : NULL;
+}
+
+/* A thread counts to the moment when its end was found. A record that is read
+ * later says when it was: nobody has looked at it since. */
+static void correct_end(struct waits_watch *watch, const portprof_record *record)
+{
+	struct waits_gone *gone = find_gone(watch, record);
+	uint64_t ended = record->time_ns, more;
+
+	if (!gone)
+		return;
+	if (ended < gone->looked_ns)
+		ended = gone->looked_ns;
+	more = gone->died_ns > ended ? gone->died_ns - ended : 0;
+	if (more > watch->ended.unknown_ns)
+		more = watch->ended.unknown_ns;
+	watch->ended.unknown_ns -= more;
+	watch->ended.lifetime_ns -= more;
+	gone->died_ns = ended;
+}
+
+/* A thread began: it counts from then on, also if it is gone before anybody
+ * looks. */
+static void take_birth(struct waits_watch *watch,
+                       const portprof_record *record)
+{
+	struct waits_process *process = ppi_waits_process(watch, record->pid);
+	struct waits_thread *thread;
+
+	if (!process && record->kind == PORTPROF_RECORD_FORK &&
+	    ppi_waits_process(watch, (int64_t)record->address))
+		process = ppi_waits_enter_process(watch, record->pid);
+	if (!process || record->tid == (uint64_t)watch->bs->helper_tid ||
+	    find_gone(watch, record))
+		return;
+	thread = ppi_waits_add_thread(watch, process, record->tid);
+	if (!thread)
+		return;
+	thread->is_met = true;
+	thread->since_ns = thread->looked_ns = thread->changed_ns =
+		record->time_ns;
+	thread->last.turns = UINT64_MAX; /* so that it is looked at */
+}
+
+/* The command begins: what was charged before is none of its. */
+static void take_exec(const struct waits_watch *watch,
+                      struct waits_thread *thread, uint64_t time_ns)
+{
+	struct waits_process *process = thread->process;
+
+	process->is_foreign = ppi_waits_is_foreign(watch, process->pid);
+	if (!process->is_awaited || thread->looked_ns > time_ns)
+		return;
+	process->is_awaited = false;
+	thread->since_ns = thread->looked_ns = time_ns;
+}
+
+void ppi_waits_watch_see(struct waits_watch *watch,
+                         const portprof_record *record)
+{
+	struct waits_thread *thread;
+
+	if (!watch->is_running || !(record->valid & PORTPROF_FIELD_TIME) ||
+	    record->time_ns < watch->times.started_ns)
+		return;
+	thread = ppi_waits_thread(watch, record->tid);
+	if (record->kind == PORTPROF_RECORD_EXIT && thread)
+		thread->died_ns = record->time_ns;
+	else if (record->kind == PORTPROF_RECORD_EXIT)
+		correct_end(watch, record);
+	else if (record->kind == PORTPROF_RECORD_THREAD && thread &&
+	         record->valid & PORTPROF_FIELD_EXEC)
+		take_exec(watch, thread, record->time_ns);
+	else if ((record->kind == PORTPROF_RECORD_THREAD ||
+	          record->kind == PORTPROF_RECORD_FORK) && !thread)
+		take_birth(watch, record);
+}

@@ -95,8 +95,10 @@ static void bury(struct waits_watch *watch, struct waits_thread *thread)
 	                thread->died_ns > thread->looked_ns
 	                        ? thread->died_ns : watch->now_ns;
 
-	if (thread->is_met && !thread->process->is_awaited)
+	if (thread->is_met && !thread->process->is_awaited) {
 		add_life(thread, died, &watch->ended);
+		ppi_waits_remember_gone(watch, thread, died);
+	}
 	drop_thread(watch, thread);
 }
 
@@ -499,6 +501,7 @@ static void end_pass(struct waits_watch *watch)
 		else
 			all[kept++] = all[i];
 	watch->threads.count = kept;
+	ppi_waits_forget_gone(watch, watch->now_ns);
 	sum_up(watch);
 	watch->is_passing = false;
 	if (watch->is_last) {
@@ -565,60 +568,6 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 			watch->times.earliest_ns = thread->next_ns;
 	}
 	return false;
-}
-
-/* A thread began: it counts from then on, also if it is gone before anybody
- * looks. */
-static void take_birth(struct waits_watch *watch,
-                       const portprof_record *record)
-{
-	struct waits_process *process = ppi_waits_process(watch, record->pid);
-	struct waits_thread *thread;
-
-	if (!process && record->kind == PORTPROF_RECORD_FORK &&
-	    ppi_waits_process(watch, (int64_t)record->address))
-		process = ppi_waits_enter_process(watch, record->pid);
-	if (!process || record->tid == (uint64_t)watch->bs->helper_tid)
-		return;
-	thread = ppi_waits_add_thread(watch, process, record->tid);
-	if (!thread)
-		return;
-	thread->is_met = true;
-	thread->since_ns = thread->looked_ns = thread->changed_ns =
-		record->time_ns;
-	thread->last.turns = UINT64_MAX; /* so that it is looked at */
-}
-
-/* The command begins: what was charged before is none of its. */
-static void take_exec(const struct waits_watch *watch,
-                      struct waits_thread *thread, uint64_t time_ns)
-{
-	struct waits_process *process = thread->process;
-
-	process->is_foreign = ppi_waits_is_foreign(watch, process->pid);
-	if (!process->is_awaited || thread->looked_ns > time_ns)
-		return;
-	process->is_awaited = false;
-	thread->since_ns = thread->looked_ns = time_ns;
-}
-
-void ppi_waits_watch_see(struct waits_watch *watch,
-                         const portprof_record *record)
-{
-	struct waits_thread *thread;
-
-	if (!watch->is_running || !(record->valid & PORTPROF_FIELD_TIME) ||
-	    record->time_ns < watch->times.started_ns)
-		return;
-	thread = ppi_waits_thread(watch, record->tid);
-	if (record->kind == PORTPROF_RECORD_EXIT && thread)
-		thread->died_ns = record->time_ns;
-	else if (record->kind == PORTPROF_RECORD_THREAD && thread &&
-	         record->valid & PORTPROF_FIELD_EXEC)
-		take_exec(watch, thread, record->time_ns);
-	else if ((record->kind == PORTPROF_RECORD_THREAD ||
-	          record->kind == PORTPROF_RECORD_FORK) && !thread)
-		take_birth(watch, record);
 }
 
 /* ---- its life ---- */
@@ -701,5 +650,6 @@ void ppi_waits_watch_close(struct waits_watch *watch)
 	HASH_ITER(hh, watch->processes, process, next)
 		ppi_waits_forget_process(watch, process);
 	ppi_waits_forget_sockets(watch);
+	ppi_waits_forget_gone(watch, UINT64_MAX);
 	ppi_waits_queue_close(watch);
 }
