@@ -102,6 +102,11 @@ struct waits_socket {
 	char peer[100];
 };
 
+struct waits_sockets {
+	struct waits_socket *by_inode;
+	uint64_t read_ns; /* when the lists of them were read */
+};
+
 /* When who is looked for, and looked at. */
 struct waits_times {
 	uint64_t started_ns, scanned_ns, all_scanned_ns;
@@ -143,8 +148,7 @@ struct waits_watch {
 	struct ppi_vector threads; /* of pointers */
 	size_t cursor;     /* of the pass over them */
 	size_t held_count;
-	struct waits_socket *sockets;
-	uint64_t sockets_ns; /* when the lists of them were read */
+	struct waits_sockets sockets;
 	uint64_t now_ns;   /* of the pass */
 	unsigned resets;
 	struct waits_times times;

@@ -176,14 +176,14 @@ static struct waits_socket *enter_socket(struct waits_watch *watch,
 {
 	struct waits_socket *socket;
 
-	HASH_FIND(hh, watch->sockets, &inode, sizeof(inode), socket);
+	HASH_FIND(hh, watch->sockets.by_inode, &inode, sizeof(inode), socket);
 	if (socket)
 		return socket;
 	socket = calloc(1, sizeof(*socket));
 	if (!socket)
 		return NULL;
 	socket->inode = inode;
-	HASH_ADD(hh, watch->sockets, inode, sizeof(inode), socket);
+	HASH_ADD(hh, watch->sockets.by_inode, inode, sizeof(inode), socket);
 	return socket;
 }
 
@@ -260,14 +260,14 @@ static const struct waits_socket *find_socket(struct waits_watch *watch,
 {
 	struct waits_socket *socket;
 
-	HASH_FIND(hh, watch->sockets, &inode, sizeof(inode), socket);
+	HASH_FIND(hh, watch->sockets.by_inode, &inode, sizeof(inode), socket);
 	if (socket && socket->peer[0])
 		return socket;
-	if (watch->sockets_ns &&
-	    watch->now_ns < watch->sockets_ns + SOCKETS_EVERY_NS)
+	if (watch->sockets.read_ns &&
+	    watch->now_ns < watch->sockets.read_ns + SOCKETS_EVERY_NS)
 		return socket;
-	watch->sockets_ns = watch->now_ns;
-	if (HASH_COUNT(watch->sockets) > 20000)
+	watch->sockets.read_ns = watch->now_ns;
+	if (HASH_COUNT(watch->sockets.by_inode) > 20000)
 		ppi_waits_forget_sockets(watch);
 	read_sockets(watch, pid, "tcp", "tcp", take_tcp);
 	read_sockets(watch, pid, "tcp6", "tcp", take_tcp);
@@ -281,8 +281,8 @@ void ppi_waits_forget_sockets(struct waits_watch *watch)
 {
 	struct waits_socket *socket, *next;
 
-	HASH_ITER(hh, watch->sockets, socket, next) {
-		HASH_DELETE(hh, watch->sockets, socket);
+	HASH_ITER(hh, watch->sockets.by_inode, socket, next) {
+		HASH_DELETE(hh, watch->sockets.by_inode, socket);
 		free(socket);
 	}
 }
