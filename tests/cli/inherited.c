@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -22,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -60,12 +62,30 @@ static void put_signals(void)
 	}
 }
 
+/* A thread of the measuring object reads files of /proc now and then: a descriptor
+ * that comes and goes is not inherited. */
+static bool stays(int fd, const struct stat *first)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+
+	for (int i = 0; i < 20; i++) {
+		struct stat now;
+
+		if (fstat(fd, &now) != 0 || now.st_dev != first->st_dev ||
+		    now.st_ino != first->st_ino)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 static void put_descriptors(void)
 {
 	for (int fd = 0; fd < 256; fd++) {
 		struct stat at;
 
-		if (fd == fileno(out) || fstat(fd, &at) != 0)
+		if (fd == fileno(out) || fstat(fd, &at) != 0 ||
+		    (fd > 2 && !stays(fd, &at)))
 			continue;
 		fprintf(out, "descriptor %d %#o %llu:%llu flags %#x %#x\n", fd,
 		        (unsigned)at.st_mode, (unsigned long long)at.st_dev,
