@@ -344,6 +344,13 @@ def sizes(b):
             check("%d, %s: so does the paper" % (width, scheme),
                   (int(paper[4:].split(",")[0]) < 100) == (scheme == "dark"),
                   paper)
+    # a command that brings names has an address in it
+    for width in (360, 1280):
+        b.open_page("small.html", width)
+        check("%d: nor does a long word of a card" % width, b.run(
+            "(() => { document.querySelector('.card .words').textContent ="
+            " 'DEBUGINFOD_URLS=https://' + 'x'.repeat(300);"
+            " return document.documentElement.scrollWidth <= innerWidth; })()"))
     b.open_page("small.html", 360)
     b.call("Emulation.setTouchEmulationEnabled", enabled=True)
     b.tap(*b.frame("parse(char const*)"))
