@@ -58,6 +58,9 @@ struct waits_process {
 	bool is_awaited; /* the command's, before its exec */
 	bool is_foreign; /* calls have other numbers there: of 32 bits */
 	uint64_t program; /* another number after each exec */
+	uint64_t ran_ns;  /* all of its threads, at `ran_at_ns`, in that pass */
+	uint64_t ran_at_ns;
+	unsigned ran_pass;
 	size_t threads;
 	/* Code that is to be told, where nobody else does. */
 	struct ppi_vector code;
@@ -77,6 +80,7 @@ struct waits_thread {
 	uint64_t looked_ns, changed_ns, next_ns;
 	struct waits_sums first, last;
 	uint64_t waits;    /* how many there were at the last look */
+	uint64_t process_ran_ns; /* shortly before that look; 0: not known */
 	struct waits_place at; /* the last place that was known */
 	bool was_blocked;  /* at the last look, there */
 	int64_t pending_ns; /* neither running nor ready, and not told yet */
@@ -112,6 +116,7 @@ struct waits_times {
 	uint64_t started_ns, scanned_ns, all_scanned_ns;
 	uint64_t births, all_births; /* as the system counted them then */
 	uint64_t next_ns, every_ns; /* passes */
+	unsigned pass;
 	size_t child_scan;      /* the thread whose children are next */
 	uint64_t earliest_ns;   /* that a thread is due */
 	pthread_t thread;       /* who made the last one, */

@@ -36,6 +36,8 @@ struct waits_kernel {
 	 * it /proc says when threads began. */
 	uint64_t (*boot_ns)(void *self);
 	int (*cpu)(void *self); /* on which the caller is */
+	/* What all threads of a process have run; 0: not known. */
+	uint64_t (*process_cpu_ns)(void *self, int64_t pid);
 	/* The beginning of a file, with a 0 behind its bytes. */
 	int (*read)(void *self, const char *path, char *text, size_t room);
 	/* The same of a file that is read again and again. */

@@ -158,6 +158,7 @@ struct waits_thread *ppi_waits_add_thread(struct waits_watch *watch,
 		return NULL;
 	}
 	thread->tid = tid;
+	watch->times.earliest_ns = 0;
 	thread->held = -1;
 	thread->process = process;
 	process->threads++;

@@ -32,6 +32,8 @@ enum { PASS_SHARE = 10, PASS_MEMORY = 8 };
 enum { PATIENCE = 32, MANY_THREADS = 256 };
 #define LOOK_MOST_NS (1000 * MS)
 #define TELL_EVERY_NS (1000 * MS)
+/* Many are due together, so that most passes have nobody to look at. */
+#define TOGETHER_NS (250 * MS)
 
 /* A look takes microseconds; a longer one was interrupted. */
 enum { GLANCE_TRIES = 4 };
@@ -230,16 +232,18 @@ static void end_unseen(struct waits_watch *watch, struct waits_thread *thread)
 	thread->has_ended = true;
 }
 
+/* Many are looked at more rarely, but where a look reads nothing. */
 static void schedule(const struct waits_watch *watch,
-                     struct waits_thread *thread)
+                     struct waits_thread *thread, bool is_free)
 {
+	size_t many = is_free ? 0 : watch->threads.count / MANY_THREADS;
 	uint64_t since = watch->now_ns - thread->changed_ns;
-	uint64_t nap = since / PATIENCE *
-	               (1 + watch->threads.count / MANY_THREADS);
-	uint64_t most = LOOK_MOST_NS *
-	                (1 + watch->threads.count / (2 * MANY_THREADS));
+	uint64_t nap = since / PATIENCE * (1 + many);
+	uint64_t most = LOOK_MOST_NS * (1 + many / 2);
 
 	thread->next_ns = watch->now_ns + (nap < most ? nap : most);
+	if (watch->threads.count > MANY_THREADS && nap > TOGETHER_NS)
+		thread->next_ns += TOGETHER_NS - thread->next_ns % TOGETHER_NS;
 }
 
 /* False while a command has not begun: nothing of before counts. */
@@ -275,7 +279,7 @@ static void take_sums(struct waits_watch *watch, struct waits_thread *thread,
 
 /* It has not moved: what it waits is the same wait. */
 static void go_on_waiting(struct waits_watch *watch,
-                          struct waits_thread *thread)
+                          struct waits_thread *thread, bool is_free)
 {
 	uint64_t least = TELL_EVERY_NS *
 	                 (1 + watch->threads.count / MANY_THREADS);
@@ -283,7 +287,7 @@ static void go_on_waiting(struct waits_watch *watch,
 	if (watch->is_last || thread->pending_ns > (int64_t)least)
 		tell_blocked(watch, thread, WAITS_STILL, false,
 		             take_pending(thread));
-	schedule(watch, thread);
+	schedule(watch, thread, is_free);
 }
 
 /* Who samples from inside has a thread of this name there, which is nobody's. */
@@ -308,6 +312,7 @@ struct glance {
 	struct waits_switches switches;
 	uint64_t here_ns; /* since when it is blocked; UINT64_MAX: not known */
 	bool is_new;      /* it has run since the last one */
+	bool is_free;     /* nothing was read for it */
 };
 
 /* All but the sums. */
@@ -328,6 +333,21 @@ static int read_place(struct waits_watch *watch, struct waits_thread *thread,
 	return 0;
 }
 
+/* What its threads have run, read once a pass. */
+static uint64_t process_ran_ns(struct waits_watch *watch,
+                               struct waits_process *process)
+{
+	const struct waits_kernel *kernel = watch->kernel;
+
+	if (process->ran_pass != watch->times.pass) {
+		process->ran_pass = watch->times.pass;
+		process->ran_at_ns = kernel->now_ns(kernel->self);
+		process->ran_ns = kernel->process_cpu_ns(kernel->self,
+		                                         process->pid);
+	}
+	return process->ran_ns;
+}
+
 /*
  * All of one moment, which is the time of the look. If our CPU was taken between,
  * the sums may be those of one wait and the place that of another: look again. Not
@@ -337,13 +357,24 @@ static int glance(struct waits_watch *watch, struct waits_thread *thread,
                   struct glance *out)
 {
 	const struct waits_kernel *kernel = watch->kernel;
+	uint64_t ran_ns = process_ran_ns(watch, thread->process);
 	int got;
 
+	out->is_free = false;
+	if (thread->was_blocked && ran_ns && ran_ns == thread->process_ran_ns) {
+		/* no thread of its process has run since */
+		watch->now_ns = thread->process->ran_at_ns;
+		out->sums = thread->last;
+		out->is_new = false;
+		out->is_free = true;
+		return 0;
+	}
 	for (int tries = 0; tries < GLANCE_TRIES; tries++) {
 		watch->now_ns = kernel->now_ns(kernel->self);
 		got = ppi_waits_read_sums(watch, thread, &out->sums);
 		if (got)
 			return got;
+		thread->process_ran_ns = ran_ns;
 		out->is_new = thread->last.turns != out->sums.turns ||
 		              thread->last.running_ns != out->sums.running_ns;
 		if ((!out->is_new && thread->was_blocked) ||
@@ -382,7 +413,7 @@ static void settle(struct waits_watch *watch, struct waits_thread *thread,
 		thread->has_ended = true;
 	if (watch->is_last || thread->has_ended)
 		settle_last(watch, thread);
-	schedule(watch, thread);
+	schedule(watch, thread, false);
 }
 
 /* False: there is no room, and nothing has changed. */
@@ -402,7 +433,7 @@ static bool look(struct waits_watch *watch, struct waits_thread *thread)
 		return true;
 	if (!seen.is_new && thread->was_blocked) {
 		take_sums(watch, thread, &seen.sums);
-		go_on_waiting(watch, thread);
+		go_on_waiting(watch, thread, seen.is_free);
 		return true;
 	}
 	if (is_samplers(watch, thread)) {
@@ -460,11 +491,21 @@ static void plan_pass(struct waits_watch *watch)
 
 static void begin_pass(struct waits_watch *watch)
 {
+	uint64_t earliest = watch->times.earliest_ns;
+
 	watch->is_passing = true;
+	watch->times.pass++;
 	watch->cursor = 0;
 	watch->times.earliest_ns = UINT64_MAX;
 	ppi_waits_read_clock(watch);
 	ppi_waits_scan(watch, false);
+	/* who is found is due at once */
+	if (earliest <= watch->now_ns || watch->times.earliest_ns == 0 ||
+	    watch->is_last)
+		return;
+	watch->times.earliest_ns = earliest;
+	watch->is_passing = false;
+	plan_pass(watch);
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -551,6 +592,8 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 		if (!watch->is_last)
 			watch->now_ns = now;
 		begin_pass(watch);
+		if (!watch->is_passing)
+			return true;
 	}
 	while (ppi_waits_pass_on(watch, room)) {
 		struct waits_thread *thread;

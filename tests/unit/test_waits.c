@@ -231,6 +231,25 @@ static int sim_read(void *self, const char *path, char *text, size_t room)
 	return life ? put_file(life, path + at, text, room) : -ESRCH;
 }
 
+/* All of it is of one process. Who ends has to run for it. */
+static uint64_t sim_process_cpu_ns(void *self, int64_t pid)
+{
+	uint64_t sum = 0;
+
+	(void)self;
+	if (fails() || pid != PID)
+		return 0;
+	for (size_t i = 0; i < LIVES; i++) {
+		uint64_t end = lives[i].dies_ms ? lives[i].dies_ms * MS
+		                                : UINT64_MAX;
+
+		sum += done_by(&lives[i], world.now_ns < end ? world.now_ns
+		                                             : end).ns[RUNS];
+		sum += world.now_ns >= end;
+	}
+	return sum;
+}
+
 /* Held files are numbered as the threads are. */
 static int sim_hold(void *self, const char *path)
 {
@@ -333,7 +352,8 @@ static enum waits_call sim_call_of(void *self, int64_t number)
 
 static const struct waits_kernel kernel = {
 	.now_ns = sim_now_ns, .boot_ns = sim_now_ns, .read = sim_read,
-	.cpu = sim_cpu, .hold = sim_hold, .read_held = sim_read_held,
+	.cpu = sim_cpu, .process_cpu_ns = sim_process_cpu_ns,
+	.hold = sim_hold, .read_held = sim_read_held,
 	.release = sim_release, .link = sim_link, .list = sim_list,
 	.folders = sim_folders, .memory = sim_memory,
 	.each_code = sim_each_code, .call_of = sim_call_of,

@@ -239,10 +239,11 @@ static bool take_name(struct ppi_backend_session *bs,
 
 	/* The kernel enabled the events just before it said so; those of a CPU
 	 * see everybody's. */
-	if (seen->is_exec && ppi_perf_is_wanted(bs, seen))
+	if (seen->is_exec && ppi_perf_is_wanted(bs, seen)) {
 		perf_state_of(bs)->awaits_exec = false;
-	if (seen->is_exec && !take_number(bs, seen, room))
-		return false;
+		if (!take_number(bs, seen, room))
+			return false;
+	}
 	/* What it was until now is known by what is mapped until now. */
 	if (seen->is_exec &&
 	    !ppi_perf_tail_flush(bs, ppi_perf_weights_find(
