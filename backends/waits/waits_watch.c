@@ -33,7 +33,7 @@ enum { PATIENCE = 32, MANY_THREADS = 256 };
 #define LOOK_MOST_NS (1000 * MS)
 #define TELL_EVERY_NS (1000 * MS)
 /* Many are due together, so that most passes have nobody to look at. */
-#define TOGETHER_NS (250 * MS)
+#define TOGETHER_NS (500 * MS)
 
 /* A look takes microseconds; a longer one was interrupted. */
 enum { GLANCE_TRIES = 4 };
@@ -242,7 +242,7 @@ static void schedule(const struct waits_watch *watch,
 	uint64_t most = LOOK_MOST_NS * (1 + many / 2);
 
 	thread->next_ns = watch->now_ns + (nap < most ? nap : most);
-	if (watch->threads.count > MANY_THREADS && nap > TOGETHER_NS)
+	if (watch->threads.count > MANY_THREADS && since > 2 * TOGETHER_NS)
 		thread->next_ns += TOGETHER_NS - thread->next_ns % TOGETHER_NS;
 }
 
