@@ -241,6 +241,15 @@ static void without_a_single_timer_open_is_refused(void **state)
 	assert_int_equal(timer_sim_held(), 0);
 }
 
+/* Two threads, for two seconds each. */
+static void burn_in_turns(void)
+{
+	for (unsigned i = 0; i < 40; i++) {
+		sim_burn(1, 50 * MS);
+		sim_burn(0, 50 * MS);
+	}
+}
+
 static void a_deaf_thread_is_noted_and_not_attached(void **state)
 {
 	portprof_stats stats;
@@ -249,10 +258,7 @@ static void a_deaf_thread_is_noted_and_not_attached(void **state)
 	sim_program_start(1);
 	sim_program_thread(1)->blocks_signals = true;
 	start(1000);
-	for (unsigned i = 0; i < 40; i++) {
-		sim_burn(1, 50 * MS);
-		sim_burn(0, 50 * MS);
-	}
+	burn_in_turns();
 	stop();
 	stats = sim_stats(&one);
 	assert_true(sim_has_note(&one, "block signal"));
@@ -272,10 +278,7 @@ static void what_was_charged_has_the_unattached_in_it(void **state)
 	sim_program_thread(1)->blocks_signals = true;
 	start(1000);
 	one.session->opened.box.plan.estimates_ends = true;
-	for (unsigned i = 0; i < 40; i++) {
-		sim_burn(1, 50 * MS);
-		sim_burn(0, 50 * MS);
-	}
+	burn_in_turns();
 	stop();
 	assert_int_equal(portprof_session_set_number(one.session, 0, "cpu-time",
 	                                             4001 * MS),
