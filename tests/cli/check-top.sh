@@ -199,9 +199,9 @@ begin 80 24
 type_keys "run $portprof top -g -F 200 -b $backend -- sh -c '$burn 400; exit 7'" \
 	Enter
 await "the end is told, and waited for" 'has ended; q leaves'
+# that it has ended is told before the last look is there: rows to choose
+await "what it did, to the end" '%.* burn +burn_much'
 type_keys Enter
-sleep 2
-shows 'callers and callees of' || type_keys Enter # TODO: was lost once, at the end
 await "Enter: callers" 'callers and callees of'
 await "and callees" 'CALLED BY IT'
 type_keys Escape
