@@ -388,7 +388,8 @@ void ppi_waits_forget_gone(struct waits_watch *watch, uint64_t now_ns)
 	struct waits_gone *gone, *next;
 
 	HASH_ITER(hh, watch->gone, gone, next) {
-		if (now_ns - gone->died_ns < HEARD_WITHIN_NS)
+		/* a record may say that it ended later than the pass is */
+		if (gone->died_ns + HEARD_WITHIN_NS > now_ns)
 			return;
 		HASH_DELETE(hh, watch->gone, gone);
 		free(gone);

@@ -489,23 +489,24 @@ static void plan_pass(struct waits_watch *watch)
 		watch->times.next_ns = idle;
 }
 
-static void begin_pass(struct waits_watch *watch)
+/* False: nobody is due. Who is found is at once. */
+static bool begin_pass(struct waits_watch *watch)
 {
 	uint64_t earliest = watch->times.earliest_ns;
 
-	watch->is_passing = true;
 	watch->times.pass++;
-	watch->cursor = 0;
 	watch->times.earliest_ns = UINT64_MAX;
 	ppi_waits_read_clock(watch);
 	ppi_waits_scan(watch, false);
-	/* who is found is due at once */
-	if (earliest <= watch->now_ns || watch->times.earliest_ns == 0 ||
-	    watch->is_last)
-		return;
-	watch->times.earliest_ns = earliest;
-	watch->is_passing = false;
-	plan_pass(watch);
+	if (earliest > watch->now_ns && watch->times.earliest_ns != 0 &&
+	    !watch->is_last) {
+		watch->times.earliest_ns = earliest;
+		plan_pass(watch);
+		return false;
+	}
+	watch->is_passing = true;
+	watch->cursor = 0;
+	return true;
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -591,8 +592,7 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 			return true;
 		if (!watch->is_last)
 			watch->now_ns = now;
-		begin_pass(watch);
-		if (!watch->is_passing)
+		if (!begin_pass(watch))
 			return true;
 	}
 	while (ppi_waits_pass_on(watch, room)) {
