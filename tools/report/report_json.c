@@ -361,7 +361,7 @@ static void put_edges(struct ppi_json *json, const char *of, const char *key,
 	put_rows(json, key, report, &edges->rows, report->row_limit, put_edge);
 }
 
-/* Who was waited for, and by whom. */
+/* Where the holder was then. */
 static void put_held_at(struct ppi_json *json, const struct ppi_report *report,
                         const portprof_profile_sample *held_at)
 {
@@ -372,6 +372,7 @@ static void put_held_at(struct ppi_json *json, const struct ppi_report *report,
 	ppi_json_close(json);
 }
 
+/* Who was waited for, and by whom. */
 static void put_holders(struct ppi_json *json, const struct ppi_report *report,
                         const struct ppi_report_holders *holders)
 {
