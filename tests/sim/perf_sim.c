@@ -327,6 +327,12 @@ static uint64_t sim_count_switches(void *self)
 	return sim.switches;
 }
 
+static uint64_t sim_get_tick_ns(void *self)
+{
+	(void)self;
+	return perf_sim_machine.tick_ns;
+}
+
 const struct perf_kernel perf_sim_kernel = {
 	.open_event = locked_open_event,
 	.control = locked_control,
@@ -345,6 +351,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.count_fds = sim_count_fds,
 	.count_threads = sim_count_threads,
 	.count_switches = sim_count_switches,
+	.get_tick_ns = sim_get_tick_ns,
 	.open_folder = sim_open_folder,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,

@@ -37,6 +37,7 @@ struct perf_sim_machine {
 	unsigned late_every;    /* each nth timer fires ... */
 	uint64_t late_ns;       /* ... so much too late */
 	uint64_t interrupt_ns;  /* what each takes from who reads the clock */
+	uint64_t tick_ns;       /* of the scheduler; 0: not told */
 	uint64_t preempted_ns;  /* so long another thread runs, each 200 us of
 	                         * who reads the clock */
 	unsigned throttle_every; /* each nth sample is a throttled one */

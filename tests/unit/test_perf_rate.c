@@ -172,6 +172,39 @@ static void lost_samples_need_not_be_late(void **state)
 	assert_false(run_has_note(&run, "slowed down"));
 }
 
+/* At 250 ticks a second: 250 samples meet one moment of them, 100 two, 1000 four. */
+static void no_rate_is_in_step_with_the_tick(void **state)
+{
+	static const struct {
+		uint64_t rate_hz, period;
+	} rates[] = {
+		{ 250, 4 * MS - 31496 },  { 125, 8 * MS - 62992 },
+		{ 500, 2 * MS - 15748 },  { 100, 10 * MS - 78740 },
+		{ 1000, MS - 7874 },      { 101, 9900990 },
+		{ 997, 1003009 },         { 251, 3984063 },
+	};
+
+	(void)state;
+	perf_sim_machine.tick_ns = 4 * MS;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+		assert_int_equal(ppi_perf_rate_period(&perf_sim_kernel,
+		                                      rates[i].rate_hz),
+		                 rates[i].period);
+	open_and_start("task-clock", 250);
+	assert_int_equal(run.events[0].period, rates[0].period);
+	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
+	run_stop(&run);
+	check_closure(50 * MS, 1, rates[0].period);
+}
+
+static void a_period_asked_for_stays(void **state)
+{
+	(void)state;
+	perf_sim_machine.tick_ns = 4 * MS;
+	open_and_start("task-clock:period=4000000", 0);
+	assert_int_equal(run.events[0].period, 4 * MS);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -188,6 +221,8 @@ int main(void)
 		CASE(late_samples_slow_it_down),
 		CASE(few_samples_need_not_be_late),
 		CASE(lost_samples_need_not_be_late),
+		CASE(no_rate_is_in_step_with_the_tick),
+		CASE(a_period_asked_for_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
 	if (request->period)
 		event->period = request->period;
 	else if (is_clock)
-		event->period = 1000000000u / rate;
+		event->period = ppi_perf_rate_period(kernel, rate);
 	else
 		event->rate_hz = rate;
 	if (is_clock && !request->skip_open_check)

@@ -76,6 +76,8 @@ struct perf_kernel {
 	/* How often the calling thread left a CPU so far, or had to: getrusage(2),
 	 * RUSAGE_THREAD. */
 	uint64_t (*count_switches)(void *self);
+	/* The scheduler's tick: base/clock_ns.h; 0 = not told. */
+	uint64_t (*get_tick_ns)(void *self);
 	/* A descriptor of a folder, for close_event. */
 	int (*open_folder)(void *self, const char *path);
 	int64_t (*get_pid)(void *self);

@@ -307,6 +307,12 @@ static uint64_t real_count_switches(void *self)
 	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
+static uint64_t real_get_tick_ns(void *self)
+{
+	(void)self;
+	return ppi_kernel_tick_ns();
+}
+
 static int real_get_inode(void *self, const char *path, uint64_t *inode)
 {
 	struct stat file;
@@ -377,6 +383,7 @@ const struct perf_kernel ppi_perf_kernel_real = {
 	.count_fds = real_count_fds,
 	.count_threads = real_count_threads,
 	.count_switches = real_count_switches,
+	.get_tick_ns = real_get_tick_ns,
 	.open_folder = real_open_folder,
 	.get_pid = real_get_pid,
 	.get_tid = real_get_tid,

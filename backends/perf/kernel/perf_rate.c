@@ -21,6 +21,9 @@ enum {
 	READS_MAX = 400000,   /* a clock that stands still */
 	SHARE = 4,            /* a sample has at most 1/SHARE of its period */
 	STEP_NS = 10000,      /* periods are granted in steps of this */
+	PHASES = 4,           /* more moments of a tick are as good as all */
+	IN_STEP = 1000,       /* closer to ticks than 1/IN_STEP of one */
+	OUT_OF_STEP = 127,    /* 1/OUT_OF_STEP shorter, all moments are met */
 	RATE_LIMIT_HZ = 100000 /* of the sysctl, when it cannot be read */
 };
 
@@ -124,6 +127,31 @@ uint64_t ppi_perf_rate_allowed_hz(const struct perf_kernel *kernel)
 		RATE_LIMIT_HZ);
 
 	return most > 0 ? (uint64_t)most : UINT64_MAX;
+}
+
+/* Whether each few samples come at the same moments of ticks. */
+static bool is_in_step(uint64_t period_ns, uint64_t tick_ns)
+{
+	bool is_near = false;
+
+	for (unsigned count = 1; count <= PHASES; count++) {
+		uint64_t past = count * period_ns % tick_ns;
+		uint64_t away = past < tick_ns - past ? past : tick_ns - past;
+
+		is_near |= away < tick_ns / IN_STEP;
+	}
+	return is_near;
+}
+
+uint64_t ppi_perf_rate_period(const struct perf_kernel *kernel,
+                              uint64_t rate_hz)
+{
+	uint64_t period_ns = 1000000000u / rate_hz;
+	uint64_t tick_ns = kernel->get_tick_ns(kernel->self);
+
+	if (tick_ns > 0 && is_in_step(period_ns, tick_ns))
+		period_ns -= period_ns / OUT_OF_STEP;
+	return period_ns;
 }
 
 uint64_t ppi_perf_rate_grant(const struct perf_kernel *kernel,

@@ -334,7 +334,8 @@ static portprof_status set_rate(struct ppi_backend_session *bs, size_t event,
 
 	rate_hz = rate_hz < most ? rate_hz : most;
 	if (is_clock(what))
-		return set_period(bs, event, 1000000000u / rate_hz, why);
+		return set_period(bs, event,
+		                  ppi_perf_rate_period(kernel, rate_hz), why);
 	if (!what->rate_hz)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer",
 		                "'%s' was opened with a period, which the "
