@@ -65,6 +65,13 @@ check "events" [ "$(offered stat -e context- | grep -c '^context-switches$')" -e
 same "events behind a comma" "page-faults,context-switches" \
 	"$(offered stat -e page-faults,context-s)"
 same "processes" $$ "$(offered top -p $$ | grep -x $$)"
+# a container may have no ps
+printf '#!/bin/sh\nexit 127\n' >bin/ps
+chmod +x bin/ps
+same "processes, of /proc" $$ "$(offered top -p $$ | grep -x $$)"
+same "threads, of /proc" $$ "$(offered top -t $$ | grep -x $$)"
+check "names, of /proc" [ -n "$(offered top --name '')" ]
+rm -f bin/ps
 printf 'main;ns::hot_one(int);ns::Class<int>::hot_two 5\n' >some.folded
 same "functions of a profile" "hot_two" "$(offered report some.folded --callers hot_t)"
 same "functions to annotate" "hot_one" "$(offered annotate some.folded hot_o)"

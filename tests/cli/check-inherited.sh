@@ -81,7 +81,7 @@ same_but "record -o - but for standard output" \
 	"$labels|$preloaded|^/proc/self/timers |^descriptor [12] " stdout
 
 # a command of top has no terminal
-if command -v python3 >/dev/null &&
+if has_terminals &&
 	grep -q 'define HAVE_CURSES 1' "$builddir/config.h"; then
 	for backend in perf timer; do
 		can_use "$backend" || continue

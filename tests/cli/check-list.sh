@@ -173,8 +173,12 @@ list --explain FLOPS
 tr -s '\n ' '  ' <"$tmp/list" >"$tmp/joined"
 has "a preset of this machine's events" 'formula \(?[A-Z].* / task-clock \* 1000000000' \
 	"$tmp/joined"
-list 'uprobe:*'
-has "forms of places" '^  uprobe:FILE:SYMBOL' "$tmp/list"
+if [ -d /sys/bus/event_source/devices/uprobe ]; then
+	list 'uprobe:*'
+	has "forms of places" '^  uprobe:FILE:SYMBOL' "$tmp/list"
+else
+	skip "forms of places" "the kernel does not tell here of probes"
+fi
 id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)
 if [ -n "$id" ]; then
 	means sched:sched_switch 2 "$id"

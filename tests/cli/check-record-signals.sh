@@ -23,11 +23,6 @@ has_samples() {
 	"$portprof" report -q -i p.pb.gz 2>/dev/null | grep -q burn_
 }
 
-# A container may have no /dev/pts.
-has_terminals() {
-	python3 -c 'import pty; pty.openpty()' 2>/dev/null
-}
-
 # shellcheck disable=SC2086 # a word each
 for backend in $(some_of perf timer itimer); do
 	if ! can_use $backend; then

@@ -38,6 +38,12 @@ perf_is_filtered() {
 	! "$builddir/tests/cli/deny" ASK
 }
 
+# Whether terminals can be made: a container or chroot may have no /dev/pts.
+# shellcheck disable=SC2317
+has_terminals() {
+	python3 -c 'import pty; pty.openpty()' 2>/dev/null
+}
+
 # become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
 # without rights, and ends it when it hangs; false where there is no other user. What was
 # built may lie where only its owner may go, such as root's own folder: then
