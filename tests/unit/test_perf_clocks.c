@@ -100,9 +100,8 @@ static void switches_under_sampled_cpus_stop_no_event(void **state)
 	assert_in_range(run_weight(&run, 0), 190 * MS, 210 * MS);
 }
 
-/* The simulated kernel is no kinder than the real one: with a count in each
- * sample, as two events of one kind need it, switches cost. */
-static void samples_that_read_stop_events(void **state)
+/* Who is whose page fault needs no count: each is a sample. */
+static void page_faults_beside_a_clock_stop_no_event(void **state)
 {
 	int64_t pid, child;
 
@@ -110,6 +109,27 @@ static void samples_that_read_stop_events(void **state)
 	set_switches();
 	perf_sim_machine.is_privileged = false;
 	assert_int_equal(run_add(&run, "page-faults:u:period=1", 0),
+	                 PORTPROF_OK);
+	pid = begin_command("task-clock", 1000);
+	child = perf_sim_fork(pid);
+	take_turns(pid, child);
+	perf_sim_page_faults(child, USER, 3);
+	run_stop(&run);
+	assert_int_equal(perf_sim_cpu_time(pid), 100 * MS);
+	assert_int_equal(perf_sim_cpu_time(child), 100 * MS);
+	assert_int_equal(run_weight(&run, 0), 3);
+}
+
+/* The simulated kernel is no kinder than the real one: with a count in each
+ * sample, as occurrences with a period need it beside a clock, switches cost. */
+static void samples_that_read_stop_events(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	set_switches();
+	perf_sim_machine.is_privileged = false;
+	assert_int_equal(run_add(&run, "page-faults:u:period=9", 0),
 	                 PORTPROF_OK);
 	pid = begin_command("task-clock", 1000);
 	child = perf_sim_fork(pid);
@@ -271,6 +291,7 @@ int main(void)
 		CASE(switches_of_a_command_stop_no_event),
 		CASE(switches_of_the_own_threads_stop_no_event),
 		CASE(switches_under_sampled_cpus_stop_no_event),
+		CASE(page_faults_beside_a_clock_stop_no_event),
 		CASE(samples_that_read_stop_events),
 		CASE(kernel_time_is_in_the_threads_own_samples),
 		CASE(the_clock_of_a_thread_that_ended_is_unknown),

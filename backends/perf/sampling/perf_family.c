@@ -22,9 +22,7 @@
 /* include/linux/threads.h, PID_MAX_LIMIT */
 enum { PIDS_MAX = 4 << 20, WORD_BITS = 64 };
 
-/* May a CPU be sampled, and does the kernel say which group its thread is in,
- * if that is the question? 0 or an errno. */
-static int ask(const struct ppi_backend_session *bs)
+bool ppi_perf_may_sample_cpus(const struct ppi_backend_session *bs)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
@@ -33,7 +31,8 @@ static int ask(const struct ppi_backend_session *bs)
 	};
 
 	return ppi_perf_try_attr(perf_kernel_of(bs->kernel), &attr,
-	                         PERF_ANYBODY, perf_state_of(bs)->cpus[0], 0);
+	                         PERF_ANYBODY, perf_state_of(bs)->cpus[0],
+	                         0) == 0;
 }
 
 /* With inherited events of threads what a process's children use is told
@@ -53,7 +52,7 @@ bool ppi_perf_is_by_cpu(const struct ppi_backend_session *bs)
 		if (!plan->events[i].is_cpu_time || !plan->events[i].period ||
 		    perf_own(&plan->events[i])->type != PERF_TYPE_SOFTWARE)
 			return false;
-	return ask(bs) == 0;
+	return ppi_perf_may_sample_cpus(bs);
 }
 
 static void set(struct perf_state *state, uint64_t pid, bool is_in)

@@ -12,6 +12,9 @@ struct perf_family {
 	bool has_ended; /* one of those, or several */
 };
 
+/* Whether a CPU may be sampled, and the kernel says which group its thread is in,
+ * if that is the question. CPUs are found. */
+bool ppi_perf_may_sample_cpus(const struct ppi_backend_session *bs);
 /* Whether the target is measured so. CPUs are found. */
 bool ppi_perf_is_by_cpu(const struct ppi_backend_session *bs);
 /* From now on perf_state.family is whose samples are the target's. Carriers tell

@@ -37,31 +37,71 @@ static bool is_process(const struct ppi_plan *plan)
 	       plan->target.kind == PPI_TARGET_PID;
 }
 
-/*
- * Whether samples have to read the count of inherited events, although that costs
- * each switch of threads (perf_clocks.c): some may bear the id of another event,
- * and only what they read says whose they are; or the kernel changes the period of
- * occurrences and reports the next one with a sample (perf_swevent_event); or events
- * may not be swapped (perf_attr.c, may_swap_places).
- */
-static bool must_read_counts(const struct ppi_plan *plan)
+/* Whether some events count the same occurrences: their samples may bear each
+ * other's ids, where they read no count. */
+static bool has_equal_occurrences(const struct ppi_plan *plan)
 {
 	for (size_t i = 0; i < plan->event_count; i++)
-		if (perf_own(&plan->events[i])->is_probe ||
-		    ((plan->event_count > 1 || plan->events[i].rate_hz) &&
-		     perf_is_occurrence(&plan->events[i])))
+		for (size_t j = 0; j < i; j++)
+			if (perf_is_occurrence(&plan->events[i]) &&
+			    perf_is_occurrence(&plan->events[j]) &&
+			    perf_own(&plan->events[i])->config[0] ==
+			    perf_own(&plan->events[j])->config[0])
+				return true;
+	return false;
+}
+
+/* Whether the samples of clocks, or of occurrences, say whose they are and how much
+ * they weigh by their count alone. */
+static bool are_known_by_counts(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++) {
+		const struct ppi_event *event = &plan->events[i];
+
+		if (perf_own(event)->is_probe ||
+		    (perf_is_occurrence(event) &&
+		     (event->rate_hz ||
+		      (event->period > 1 && plan->event_count > 1))))
+			return true;
+	}
+	return has_equal_occurrences(plan);
+}
+
+static bool has_occurrences(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (perf_is_occurrence(&plan->events[i]))
 			return true;
 	return false;
 }
 
-/* Whether CPU rings can be as exact as thread rings on this kernel. */
-static bool is_cpu_exact(const struct perf_session_kind *kind,
-                         const struct ppi_plan *plan)
+/*
+ * Whether samples have to read the count of inherited events, although that costs
+ * each switch of threads (perf_clocks.c): some may bear the id of another event,
+ * and only what they read says whose they are; or the kernel changes the period of
+ * occurrences and reports the next one with a sample (perf_swevent_event), or would
+ * sample each of them, as clocks beside them ask for periods (ask_for_periods); or
+ * events may not be swapped (perf_attr.c, may_swap_places). Where CPUs may be
+ * sampled, what clocks beside occurrences meet there is a part of what their
+ * threads' samples counted (perf_tail.c).
+ */
+static bool must_read_counts(const struct ppi_backend_session *bs)
 {
-	return (kind->features & PERF_HAS_INHERIT_READ ||
-	        !must_read_counts(plan)) &&
-	       (plan->follow_children ||
-	        kind->features & PERF_HAS_INHERIT_THREAD);
+	const struct ppi_plan *plan = bs->plan;
+
+	return are_known_by_counts(plan) ||
+	       (plan->event_count > 1 && has_occurrences(plan) &&
+	        ppi_perf_may_sample_cpus(bs));
+}
+
+/* Whether CPU rings can be as exact as thread rings on this kernel. */
+static bool is_cpu_exact(const struct ppi_backend_session *bs)
+{
+	uint32_t features = perf_state_of(bs)->kind.features;
+
+	return (features & PERF_HAS_INHERIT_READ || !must_read_counts(bs)) &&
+	       (bs->plan->follow_children ||
+	        features & PERF_HAS_INHERIT_THREAD);
 }
 
 /* Whether only inheritance reaches all of the target, whatever it costs:
@@ -163,7 +203,7 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 			                           "as following needs", why);
 		if (must || (state->cpu_count <= CPUS_MAX &&
 		             by_cpu <= budget &&
-		             is_cpu_exact(&state->kind, plan)))
+		             is_cpu_exact(bs)))
 			state->layout = PERF_CPU_RINGS;
 	}
 	if (state->layout == PERF_THREAD_RINGS && by_thread > available)
@@ -271,7 +311,7 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->sample_type |= PERF_SAMPLE_CPU;
 	weighing->has_values = state->layout != PERF_CPU_RINGS ||
 	                       (kind->features & PERF_HAS_INHERIT_READ &&
-	                        must_read_counts(plan));
+	                        must_read_counts(bs));
 	weighing->has_clocks = !weighing->has_values && has_cpu_time(plan);
 	if (weighing->has_values)
 		shape->sample_type |= PERF_SAMPLE_READ;
@@ -320,20 +360,6 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape_stack(bs);
 }
 
-/* Whether some events count the same occurrences: their samples may bear each
- * other's ids, where they read no count. */
-static bool has_equal_occurrences(const struct ppi_plan *plan)
-{
-	for (size_t i = 0; i < plan->event_count; i++)
-		for (size_t j = 0; j < i; j++)
-			if (perf_is_occurrence(&plan->events[i]) &&
-			    perf_is_occurrence(&plan->events[j]) &&
-			    perf_own(&plan->events[i])->config[0] ==
-			    perf_own(&plan->events[j])->config[0])
-				return true;
-	return false;
-}
-
 static void choose_inheritance(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -361,7 +387,7 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 		ppi_note(bs, "this kernel (before 5.13) does not separate "
 		         "threads from child processes: what children use until they "
 		         "exec is in the total, but not in the samples");
-	if (must_read_counts(plan) && !state->weighing->has_values)
+	if (must_read_counts(bs) && !state->weighing->has_values)
 		ppi_note(bs, "this kernel (before 6.12) does not record "
 		         "counts of inherited events: samples of other events than "
 		         "CPU time have the weight of one period, and missed "
