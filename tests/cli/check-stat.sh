@@ -281,6 +281,8 @@ same "-p: status" 0 "$status"
 wait $pid
 sleep 600 &
 pid=$!
+# has begun by now
+wait_for sh -c "grep -q '^[0-9]* (sleep) S' /proc/$pid/stat"
 stat_json -e page-faults -p $pid --duration 1
 holds "-p: a process that sleeps is idle, not 0" \
 	'r["events"][0]["status"] == "idle" and r["events"][0]["value"] is None'
@@ -380,6 +382,17 @@ if "$portprof" stat -a -e cpu-clock --timeout 50 >out 2>words &&
 	"$portprof" stat -a -A -e cpu-clock --timeout 50 >out 2>words
 	same "-A: a row for each CPU" "$(getconf _NPROCESSORS_ONLN)" \
 		"$(grep -c '^CPU[0-9]* .* cpu-clock' out)"
+	# a chroot may have no /sys
+	if unshare -m mount -t tmpfs none /sys 2>words; then
+		# shellcheck disable=SC2016
+		unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' sh \
+			"$portprof" stat -a -A -e cpu-clock --timeout 50 >out 2>words
+		same "-A without /sys: a row for each CPU" \
+			"$(getconf _NPROCESSORS_ONLN)" \
+			"$(grep -c '^CPU[0-9]* .* cpu-clock' out)"
+	else
+		skip "-A without /sys" "no file system may be mounted here"
+	fi
 	"$portprof" stat -a -A -e cpu-clock --timeout 50 -j >out 2>words
 	check "-A: programs get the CPU" python3 -c '
 import json

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "tools/tools.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,29 @@ static bool add_cpu(struct ppi_vector *places, long cpu, bool by_core)
 	return add_place(places, name, number, 0);
 }
 
+/* Without /sys, as in many chroots: those that proc_stat(5) has a line of. */
+static bool find_cpus_in_proc(const struct ppi_stat *stat,
+                              struct ppi_vector *places)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	char line[256];
+	bool is_good = true;
+
+	while (file && is_good && fgets(line, sizeof(line), file)) {
+		long cpu;
+
+		if (strncmp(line, "cpu", 3) != 0 ||
+		    !isdigit((unsigned char)line[3]))
+			continue;
+		cpu = strtol(line + 3, NULL, 10);
+		if (is_listed(stat->options.targets.cpus, cpu))
+			is_good = add_cpu(places, cpu, stat->options.by_core);
+	}
+	if (file)
+		fclose(file);
+	return is_good;
+}
+
 static bool find_cpus(const struct ppi_stat *stat, struct ppi_vector *places)
 {
 #ifdef _SC_NPROCESSORS_CONF
@@ -102,7 +126,7 @@ static bool find_cpus(const struct ppi_stat *stat, struct ppi_vector *places)
 		    topology(cpu, "core_id") >= 0)
 			is_good = add_cpu(places, cpu, stat->options.by_core);
 	if (is_good && places->count == 0)
-		is_good = add_place(places, "CPU0", "0", 0);
+		is_good = find_cpus_in_proc(stat, places);
 	return is_good;
 }
 
@@ -197,7 +221,12 @@ bool ppi_stat_spread(struct ppi_stat *stat)
 		is_good = repeat(stat, events, groups, &stat->places[i]);
 	if (!is_good)
 		ppi_say("out of memory");
-	return is_good;
+	else if (places.count == 0)
+		ppi_say(options->by_thread
+		        ? "-p has no threads any more"
+		        : "which CPUs there are is neither in /sys nor in "
+		          "/proc/stat: mount one of them, or leave out -A");
+	return is_good && places.count > 0;
 }
 
 /* ---- names ---- */
