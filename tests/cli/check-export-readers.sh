@@ -7,8 +7,6 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 command -v python3 >/dev/null || { echo "skip: no python3 to write profiles"; exit 77; }
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
 
 make="$srcdir/tests/html/write_profile.py"
 python3 "$make" small small.pb.gz

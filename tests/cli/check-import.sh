@@ -8,8 +8,6 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 command -v python3 >/dev/null || { echo "skip: no python3 to write profiles"; exit 77; }
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
 
 # ten PROFILE: "SELF TOTAL FUNCTION" of the ten hottest, a file's name put in
 # the place of its short form

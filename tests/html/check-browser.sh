@@ -7,9 +7,8 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 need_command python3
-PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$srcdir/tests/html
-export PYTHONDONTWRITEBYTECODE PYTHONPATH
+export PYTHONPATH
 python3 -c 'import browser, sys; sys.exit(not browser.find())' ||
 	{ echo "skip: no Chromium (Debian: chromium)"; exit 77; }
 python3 -c 'import browser; browser.Browser().close()' 2>words ||

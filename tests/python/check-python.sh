@@ -14,8 +14,7 @@ libs=$(cd "$builddir/.libs" 2>/dev/null && pwd)
 [ -f "$libs/libportprof.so" ] || { echo "skip: no shared library was built"; exit 77; }
 PORTPROF_LIBRARY=$libs/libportprof.so
 PYTHONPATH=$(cd "$srcdir/api/python" && pwd)
-PYTHONDONTWRITEBYTECODE=1
-export PORTPROF_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
+export PORTPROF_LIBRARY PYTHONPATH
 python=
 for candidate in python3 /usr/bin/python3; do
 	$candidate -c 'import ctypes' 2>/dev/null || continue

@@ -14,6 +14,9 @@
 
 tap_cases=0
 tap_bad=0
+# python3's copies of what it imports do not belong into a source tree
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-cli.XXXXXX") || exit 99
 at_end=:
 trap 'tap_left $?' 0
