@@ -35,8 +35,14 @@ write() {
 	esac
 }
 
-verbs="record stat stat-interval names merge report diff gmon pprof folded \
-speedscope callgrind perf-script gperftools"
+verbs="record stat names merge report diff gmon pprof folded speedscope callgrind \
+perf-script gperftools"
+# what perf alone can count, others cannot
+if "$portprof" stat -I 20 -e "$events" -- true >out 2>err; then
+	verbs="$verbs stat-interval"
+else
+	skip "stat-interval" "$(head -n 1 err | tr '#' ' ')"
+fi
 if "$portprof" export -q -f otlp -o otlp.out in.pb.gz 2>err ||
 	! grep -q 'built without' err; then
 	verbs="$verbs otlp"

@@ -84,7 +84,7 @@ EOF2
 for backend in perf timer itimer; do
 	"$portprof" record -q -b "$backend" -o try.pb.gz -- "$burn" 1 \
 		>"$tmp/printed" 2>"$tmp/words" || {
-		skip "$backend: $(tail -n 1 "$tmp/words")"
+		skip "$backend" "$(tail -n 1 "$tmp/words")"
 		continue
 	}
 	record -b "$backend" -F 997 -o "$backend.pb.gz" -- "$labelled" 8 "$ms" 1000

@@ -64,7 +64,7 @@ contexts() {
 for backend in timer itimer; do
 	record -b "$backend" -F 250 -o context.pb.gz -- "$programs/otel_burn" 4 2400
 	[ "$status" -eq 0 ] || {
-		skip "$backend: $(tail -n 1 "$tmp/words")"
+		skip "$backend" "$(tail -n 1 "$tmp/words")"
 		continue
 	}
 	report -q -n 0 -x ';' -s label:endpoint,function -i context.pb.gz
