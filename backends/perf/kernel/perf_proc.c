@@ -66,21 +66,23 @@ enum { CPUS_MAX = 8192, STAT_BYTES = 1 << 20 };
 
 /* A chroot may have no /sys: /proc/stat has a line for each CPU that is online,
  * proc_stat(5). */
-static size_t cpus_of_stat(const struct perf_kernel *kernel, int *out)
+static int cpus_of_stat(const struct perf_kernel *kernel, int *out,
+                        size_t *count)
 {
 	char *text = malloc(STAT_BYTES);
-	size_t count = 0;
 
-	if (text && ppi_perf_proc_text(kernel, "/proc/stat", text, STAT_BYTES))
-		for (const char *line = text; line && count < CPUS_MAX;) {
+	if (!text)
+		return -ENOMEM;
+	if (ppi_perf_proc_text(kernel, "/proc/stat", text, STAT_BYTES))
+		for (const char *line = text; line && *count < CPUS_MAX;) {
 			if (!strncmp(line, "cpu", 3) && line[3] >= '0' &&
 			    line[3] <= '9')
-				out[count++] = atoi(line + 3);
+				out[(*count)++] = atoi(line + 3);
 			line = strchr(line, '\n');
 			line = line ? line + 1 : NULL;
 		}
 	free(text);
-	return count;
+	return *count > 0 ? 0 : -ENOENT;
 }
 
 int ppi_perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
@@ -91,18 +93,19 @@ int ppi_perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
 	ssize_t got = list ? kernel->read_file(
 		kernel->self, "/sys/devices/system/cpu/online", 0, text,
 		sizeof(text) - 1) : -ENOMEM;
+	int error;
 
 	if (!list)
 		return -ENOMEM;
 	text[got > 0 ? got : 0] = '\0';
 	*count = parse_cpu_list(text, list, CPUS_MAX);
-	if (*count == 0)
-		*count = cpus_of_stat(kernel, list);
+	error = *count > 0 ? 0 : cpus_of_stat(kernel, list, count);
+	if (error < 0) {
+		free(list);
+		list = NULL;
+	}
 	*cpus = list;
-	if (*count > 0)
-		return 0;
-	free(list);
-	return got < 0 ? (int)got : -ENOENT;
+	return error == -ENOENT && got < 0 ? (int)got : error;
 }
 
 static int compare_ids(const void *left, const void *right)
