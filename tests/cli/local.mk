@@ -116,6 +116,7 @@ SCRIPT_TESTS_ALL += \
 	tests/cli/check-record-shared.sh \
 	tests/cli/check-browse.sh \
 	tests/cli/check-ci.sh \
+	tests/cli/check-screen-states.sh \
 	tests/cli/check-top.sh \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh
