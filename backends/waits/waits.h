@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "backends/backend.h"
+#include "backends/waits/waits_charges_kernel.h"
 #include "backends/waits/waits_kernel.h"
 #include "base/vector.h"
 
@@ -24,6 +25,7 @@ enum waits_phase { WAITS_RUNNABLE, WAITS_BLOCKED, WAITS_OVER };
 struct waits_place {
 	enum waits_phase phase;
 	bool is_known;  /* where, not only that it is blocked */
+	bool is_charged; /* its kind is known, not where (waits_charges.c) */
 	enum waits_call call;
 	int64_t number;
 	uint64_t arguments[6], sp, pc;
@@ -137,8 +139,10 @@ struct waits_queue {
 	size_t next, word; /* what was passed on */
 };
 
+/* What every part of a look asks for, so it has more members than most. */
 struct waits_watch {
 	const struct waits_kernel *kernel;
+	struct waits_charges *charges; /* in place of it, or NULL */
 	struct ppi_backend_session *bs;
 	bool tells_code;   /* nobody else does */
 	bool has_samplers; /* in the processes */
@@ -162,8 +166,10 @@ struct waits_watch {
 	portprof_life ended; /* of threads that are gone */
 };
 
-/* The seam: real or simulated; NULL where there is none. */
+/* The seams: real or simulated; NULL where there is none. Of the two at most one is
+ * there. */
 const struct waits_kernel *ppi_waits_kernel(void);
+const struct waits_charges_kernel *ppi_waits_charges(void);
 
 /* ---- waits_place.c: where a thread is, and what that means ---- */
 
@@ -238,6 +244,19 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room);
 /* How long until somebody is due. */
 unsigned ppi_waits_watch_nap_ms(const struct waits_watch *watch);
 void ppi_waits_watch_close(struct waits_watch *watch);
+
+/* ---- waits_charges.c: the same of sums alone ---- */
+
+struct waits_charges;
+
+portprof_status ppi_waits_charges_open(struct waits_watch *watch,
+                                       const struct waits_charges_kernel *kernel,
+                                       struct ppi_diag *why);
+void ppi_waits_charges_start(struct waits_watch *watch);
+void ppi_waits_charges_stop(struct waits_watch *watch);
+bool ppi_waits_charges_drain(struct waits_watch *watch, struct ppi_room *room);
+unsigned ppi_waits_charges_nap_ms(const struct waits_watch *watch);
+void ppi_waits_charges_close(struct waits_watch *watch);
 
 /* ---- waits_tell.c: records ---- */
 
