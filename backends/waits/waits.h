@@ -105,12 +105,14 @@ struct waits_socket {
 	UT_hash_handle hh;
 	uint64_t inode;
 	bool listens;
+	bool asks; /* it was connected from here: nobody listens on its port */
 	char peer[100];
 };
 
 struct waits_sockets {
 	struct waits_socket *by_inode;
 	uint64_t read_ns; /* when the lists of them were read */
+	uint8_t listening[65536 / 8]; /* ports of TCP, a bit each */
 };
 
 /* When who is looked for, and looked at. */
@@ -182,6 +184,11 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
 /* Give a name to what it waits for. */
 void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
                     struct waits_place *place);
+
+/* Whether a thread waits where it did at the last look, and for the same; it may
+ * have run since. */
+bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
+                       struct waits_place *place, bool has_moved);
 
 void ppi_waits_forget_sockets(struct waits_watch *watch);
 

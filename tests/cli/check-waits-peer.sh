@@ -31,6 +31,8 @@ take_snapshots() {
 	done
 }
 
+# Expressions of awk stand in single quotes.
+# shellcheck disable=SC2016
 # equal NAME PID[,PID...]: their chains are the debugger's
 equal() {
 	name=$1

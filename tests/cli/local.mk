@@ -117,6 +117,7 @@ SCRIPT_TESTS_ALL += \
 	tests/cli/check-browse.sh \
 	tests/cli/check-ci.sh \
 	tests/cli/check-screen-states.sh \
+	tests/cli/check-waits-nginx.sh \
 	tests/cli/check-top.sh \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh
