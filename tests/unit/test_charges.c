@@ -483,7 +483,8 @@ static void what_is_not_there_is_refused(void **state)
 	ppi_waits_set_kernel(NULL);
 }
 
-int main(void)
+/* usage: PROGRAM [CASE]    cases that this pattern matches alone */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states_are_exact),
@@ -494,5 +495,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_refused),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("charges", tests, NULL, NULL);
 }
