@@ -678,6 +678,8 @@ extern const struct ppi_backend_ops ppi_backend_waits;
 bool ppi_waits_has(const struct ppi_event_request *request);
 const void *ppi_waits_kernel_here(void);
 void ppi_waits_set_kernel(const void *kernel);
+/* The same of systems that only say how long threads waited. */
+void ppi_waits_set_charges(const void *kernel);
 
 /* Put it around a session that is about to be opened, whose plan has such events;
  * its table of functions is then `ops`. On failure nothing has changed. */

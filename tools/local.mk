@@ -153,6 +153,7 @@ libportprof_tools_la_SOURCES = \
 	tools/screen/screen.h \
 	tools/screen/screen_rows.c \
 	tools/screen/screen_state.h \
+	tools/screen/screen_states.c \
 	tools/screen/screen_tree.c \
 	tools/top/top.c \
 	tools/messages.c

@@ -571,15 +571,16 @@ static portprof_status choose(struct attempt *attempt, uint64_t caps,
 	struct ppi_opened *opened = attempt->opened;
 	const portprof_config *config = opened->config;
 	const struct ppi_backend_ops *waits = &ppi_backend_waits;
-	struct ppi_probe probe = { .is_usable = true, .caps = waits->caps };
+	struct ppi_probe probe = { 0 };
 	size_t count = ppi_plan_wait_count(config);
 
 	if (!count || count < ppi_plan_event_count(config) ||
 	    attempt->mode != PPI_SAMPLE)
 		return ppi_select(config->backend, caps, try_backend, attempt,
 		                  &opened->passed_over, why);
-	if (caps & ~waits->caps)
-		return refuse_caps(waits, &probe, caps & ~waits->caps, why);
+	waits->probe(ppi_waits_kernel_here(), &probe);
+	if (caps & ~probe.caps)
+		return refuse_caps(waits, &probe, caps & ~probe.caps, why);
 	/* its records of births and deaths make lifetimes exact */
 	if (ppi_select("perf", caps, try_backend, attempt, NULL, why) ==
 	    PORTPROF_OK)

@@ -4,6 +4,9 @@
 libportprof_core_la_SOURCES += \
 	backends/waits/waits.c \
 	backends/waits/waits.h \
+	backends/waits/waits_charges.c \
+	backends/waits/waits_charges_kernel.h \
+	backends/waits/waits_charges_kernel_real.c \
 	backends/waits/waits_kernel.h \
 	backends/waits/waits_kernel_real.c \
 	backends/waits/waits_numbers.c \

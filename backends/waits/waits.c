@@ -10,6 +10,7 @@
  *   waits_numbers.c what is counted of them
  *   waits_place.c   where a thread is, and for what it waits there
  *   waits_tell.c    records
+ *   waits_charges.c where the system shows sums, and no places
  */
 #include "backends/waits/waits.h"
 
@@ -29,6 +30,14 @@
 	 PORTPROF_CAP_MODULES | PORTPROF_CAP_SYSTEM |                    \
 	 PORTPROF_CAP_EXEC_SAFE | PORTPROF_CAP_COMMAND |                 \
 	 PORTPROF_CAP_UNWIND | PORTPROF_CAP_WAITS)
+
+#define CHARGES_CAPS                                                   \
+	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_EVENTS |                   \
+	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE |            \
+	 PORTPROF_CAP_PID_TID | PORTPROF_CAP_TIME |                    \
+	 PORTPROF_CAP_PROCESS | PORTPROF_CAP_THREAD |                  \
+	 PORTPROF_CAP_ATTACH | PORTPROF_CAP_COMMAND |                  \
+	 PORTPROF_CAP_FAIR | PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_WAITS)
 
 /* The other backend, and which events are its. */
 struct beside {
@@ -78,7 +87,9 @@ static void leave_beside(struct ppi_backend_session *bs)
 static void plan_drain(struct ppi_backend_session *bs)
 {
 	const struct waits_state *state = state_of(bs);
-	unsigned ms = ppi_waits_watch_nap_ms(&state->watch);
+	unsigned ms = state->watch.charges
+	                      ? ppi_waits_charges_nap_ms(&state->watch)
+	                      : ppi_waits_watch_nap_ms(&state->watch);
 
 	if (state->beside && state->beside->session.drain_every_ms < ms)
 		ms = state->beside->session.drain_every_ms;
@@ -160,7 +171,7 @@ static void waits_probe(const void *kernel, struct ppi_probe *out)
 {
 	(void)kernel;
 	out->is_usable = true;
-	out->caps = WAITS_CAPS;
+	out->caps = ppi_waits_charges() ? CHARGES_CAPS : WAITS_CAPS;
 }
 
 static portprof_status waits_resolve(const void *kernel,
@@ -209,11 +220,28 @@ static portprof_status waits_resolve(const void *kernel,
 	return PORTPROF_OK;
 }
 
+static void start_watch(struct waits_watch *watch)
+{
+	if (watch->charges)
+		ppi_waits_charges_start(watch);
+	else
+		ppi_waits_watch_start(watch);
+}
+
+static void close_watch(struct waits_watch *watch)
+{
+	if (watch->charges)
+		ppi_waits_charges_close(watch);
+	else
+		ppi_waits_watch_close(watch);
+}
+
 static portprof_status waits_open(struct ppi_backend_session *bs,
                                   struct ppi_diag *why)
 {
 	struct waits_state *state = state_of(bs);
 	struct waits_watch *watch = &state->watch;
+	const struct waits_charges_kernel *charges;
 	struct ppi_backend_session *inner;
 	portprof_status status;
 
@@ -240,7 +268,9 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	/* the code of this process is read by the session */
 	if (!state->beside && bs->plan->target.is_self)
 		bs->caps &= ~(uint64_t)PORTPROF_CAP_MODULES;
-	status = ppi_waits_watch_open(watch, why);
+	charges = ppi_waits_charges();
+	status = charges ? ppi_waits_charges_open(watch, charges, why)
+	                 : ppi_waits_watch_open(watch, why);
 	if (status || !state->beside) {
 		bs->drain_every_ms = 10;
 		if (status && state->beside) {
@@ -258,7 +288,7 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	free(inner->state);
 	free_beside(state->beside);
-	ppi_waits_watch_close(watch);
+	close_watch(watch);
 	return status;
 }
 
@@ -275,7 +305,7 @@ static portprof_status waits_start(struct ppi_backend_session *bs,
 		leave_beside(bs);
 	}
 	if (status == PORTPROF_OK)
-		ppi_waits_watch_start(&state->watch);
+		start_watch(&state->watch);
 	return status;
 }
 
@@ -285,7 +315,10 @@ static portprof_status waits_stop(struct ppi_backend_session *bs,
 	struct waits_state *state = state_of(bs);
 	portprof_status status = PORTPROF_OK;
 
-	ppi_waits_watch_stop(&state->watch);
+	if (state->watch.charges)
+		ppi_waits_charges_stop(&state->watch);
+	else
+		ppi_waits_watch_stop(&state->watch);
 	if (state->beside) {
 		struct ppi_backend_session *inner = enter_beside(bs);
 
@@ -319,9 +352,11 @@ static portprof_status drain_beside(struct ppi_backend_session *bs,
 	for (size_t i = first; i < room->record_count; i++) {
 		portprof_record *record = &room->records[i];
 
-		if (record->kind != PORTPROF_RECORD_SAMPLE)
+		if (record->kind != PORTPROF_RECORD_SAMPLE &&
+		    !state->watch.charges)
 			ppi_waits_watch_see(&state->watch, record);
-		else if (record->event < state->beside->plan.event_count)
+		else if (record->kind == PORTPROF_RECORD_SAMPLE &&
+		         record->event < state->beside->plan.event_count)
 			note_sample(state, record);
 	}
 	return status;
@@ -339,7 +374,10 @@ static portprof_status waits_drain(struct ppi_backend_session *bs,
 		status = drain_beside(bs, room);
 	if (status || room->record_count > before)
 		return status;
-	ppi_waits_watch_drain(&state->watch, room);
+	if (state->watch.charges)
+		ppi_waits_charges_drain(&state->watch, room);
+	else
+		ppi_waits_watch_drain(&state->watch, room);
 	plan_drain(bs);
 	return PORTPROF_OK;
 }
@@ -382,7 +420,7 @@ static void waits_close(struct ppi_backend_session *bs)
 		free(inner->state);
 		free_beside(state->beside);
 	}
-	ppi_waits_watch_close(&state->watch);
+	close_watch(&state->watch);
 }
 
 /* ---- what of the other can be asked and changed ---- */
@@ -425,10 +463,12 @@ static const struct ppi_steering steering_beside = {
 
 /* ---- the table ---- */
 
-static const void *test_kernel;
+static const void *test_kernel, *test_charges;
 
 const struct waits_kernel *ppi_waits_kernel(void)
 {
+	if (test_charges)
+		return NULL;
 	if (test_kernel)
 		return test_kernel == ppi_no_kernel ? NULL : test_kernel;
 	return ppi_waits_kernel_real;
@@ -439,9 +479,23 @@ void ppi_waits_set_kernel(const void *kernel)
 	test_kernel = kernel;
 }
 
+const struct waits_charges_kernel *ppi_waits_charges(void)
+{
+	if (test_charges)
+		return test_charges;
+	return test_kernel ? NULL : ppi_waits_charges_kernel_real;
+}
+
+void ppi_waits_set_charges(const void *kernel)
+{
+	test_charges = kernel;
+}
+
 const void *ppi_waits_kernel_here(void)
 {
-	return ppi_waits_kernel();
+	const void *charges = ppi_waits_charges();
+
+	return charges ? charges : ppi_waits_kernel();
 }
 
 const struct ppi_backend_ops ppi_backend_waits = {

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "backends/backend.h"
+#include "backends/waits/waits_charges_kernel.h"
 #include "backends/waits/waits_kernel.h"
 #include "base/vector.h"
 
@@ -24,6 +25,7 @@ enum waits_phase { WAITS_RUNNABLE, WAITS_BLOCKED, WAITS_OVER };
 struct waits_place {
 	enum waits_phase phase;
 	bool is_known;  /* where, not only that it is blocked */
+	bool is_charged; /* its kind is known, not where (waits_charges.c) */
 	enum waits_call call;
 	int64_t number;
 	uint64_t arguments[6], sp, pc;
@@ -103,12 +105,14 @@ struct waits_socket {
 	UT_hash_handle hh;
 	uint64_t inode;
 	bool listens;
+	bool asks; /* it was connected from here: nobody listens on its port */
 	char peer[100];
 };
 
 struct waits_sockets {
 	struct waits_socket *by_inode;
 	uint64_t read_ns; /* when the lists of them were read */
+	uint8_t listening[65536 / 8]; /* ports of TCP, a bit each */
 };
 
 /* When who is looked for, and looked at. */
@@ -137,8 +141,10 @@ struct waits_queue {
 	size_t next, word; /* what was passed on */
 };
 
+/* What every part of a look asks for, so it has more members than most. */
 struct waits_watch {
 	const struct waits_kernel *kernel;
+	struct waits_charges *charges; /* in place of it, or NULL */
 	struct ppi_backend_session *bs;
 	bool tells_code;   /* nobody else does */
 	bool has_samplers; /* in the processes */
@@ -162,8 +168,10 @@ struct waits_watch {
 	portprof_life ended; /* of threads that are gone */
 };
 
-/* The seam: real or simulated; NULL where there is none. */
+/* The seams: real or simulated; NULL where there is none. Of the two at most one is
+ * there. */
 const struct waits_kernel *ppi_waits_kernel(void);
+const struct waits_charges_kernel *ppi_waits_charges(void);
 
 /* ---- waits_place.c: where a thread is, and what that means ---- */
 
@@ -176,6 +184,11 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
 /* Give a name to what it waits for. */
 void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
                     struct waits_place *place);
+
+/* Whether a thread waits where it did at the last look, and for the same; it may
+ * have run since. */
+bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
+                       struct waits_place *place, bool has_moved);
 
 void ppi_waits_forget_sockets(struct waits_watch *watch);
 
@@ -238,6 +251,19 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room);
 /* How long until somebody is due. */
 unsigned ppi_waits_watch_nap_ms(const struct waits_watch *watch);
 void ppi_waits_watch_close(struct waits_watch *watch);
+
+/* ---- waits_charges.c: the same of sums alone ---- */
+
+struct waits_charges;
+
+portprof_status ppi_waits_charges_open(struct waits_watch *watch,
+                                       const struct waits_charges_kernel *kernel,
+                                       struct ppi_diag *why);
+void ppi_waits_charges_start(struct waits_watch *watch);
+void ppi_waits_charges_stop(struct waits_watch *watch);
+bool ppi_waits_charges_drain(struct waits_watch *watch, struct ppi_room *room);
+unsigned ppi_waits_charges_nap_ms(const struct waits_watch *watch);
+void ppi_waits_charges_close(struct waits_watch *watch);
 
 /* ---- waits_tell.c: records ---- */
 

@@ -187,24 +187,39 @@ static struct waits_socket *enter_socket(struct waits_watch *watch,
 	return socket;
 }
 
+/* Of an address as above: 0 without one. */
+static unsigned port_of(const char *address)
+{
+	const char *colon = strrchr(address, ':');
+
+	return colon ? (unsigned)strtoul(colon + 1, NULL, 16) & 0xffff : 0;
+}
+
 /* "  0: LOCAL REMOTE STATE TX:RX TR:TM RETR UID TIMEOUT INODE": proc_net_tcp. */
 static void take_tcp(struct waits_watch *watch, char *line, const char *what)
 {
 	char local[80], remote[80], here[64], there[64];
+	uint8_t *listening = watch->sockets.listening;
 	struct waits_socket *socket;
-	unsigned state;
+	unsigned state, port;
 	uint64_t inode;
 
 	if (sscanf(line,
 	           "%*s %79s %79s %x %*s %*s %*s %*s %*s %" SCNu64, local,
 	           remote, &state, &inode) != 4 || !inode)
 		return;
+	port = port_of(local);
+	/* who listens stands before all others in a list */
+	if (state == 0x0a) /* TCP_LISTEN */
+		listening[port / 8] |= (uint8_t)(1u << port % 8);
 	socket = enter_socket(watch, inode);
 	if (!socket || socket->peer[0])
 		return;
+	socket->asks = state == 0x01 && /* TCP_ESTABLISHED */
+	               !(listening[port / 8] & 1u << port % 8);
 	say_address(local, here, sizeof(here));
 	say_address(remote, there, sizeof(there));
-	socket->listens = state == 0x0a; /* TCP_LISTEN */
+	socket->listens = state == 0x0a;
 	if (socket->listens || strstr(there, ":0") == there + strlen(there) - 2)
 		snprintf(socket->peer, sizeof(socket->peer), "%s %s%s", what,
 		         socket->listens ? "listen " : "", here);
@@ -269,6 +284,7 @@ static const struct waits_socket *find_socket(struct waits_watch *watch,
 	watch->sockets.read_ns = watch->now_ns;
 	if (HASH_COUNT(watch->sockets.by_inode) > 20000)
 		ppi_waits_forget_sockets(watch);
+	memset(watch->sockets.listening, 0, sizeof(watch->sockets.listening));
 	read_sockets(watch, pid, "tcp", "tcp", take_tcp);
 	read_sockets(watch, pid, "tcp6", "tcp", take_tcp);
 	read_sockets(watch, pid, "udp", "udp", take_tcp);
@@ -308,14 +324,17 @@ static enum waits_kind kind_of_link(const char *link)
 	return link[0] == '/' ? WAITS_DISK : WAITS_OTHER;
 }
 
-/* Whether it listens, too: who waits there has nothing to do. */
-static enum waits_kind kind_of_file(struct waits_watch *watch,
-                                    const struct waits_thread *thread,
-                                    uint64_t fd, struct waits_place *place)
+/* Whether it listens, too: who waits there has nothing to do. *asks: it is a
+ * connection to a server. */
+static enum waits_kind kind_of_socket(struct waits_watch *watch,
+                                      const struct waits_thread *thread,
+                                      uint64_t fd, struct waits_place *place,
+                                      bool *asks)
 {
 	char path[PATH_ROOM], link[sizeof(place->on)];
 	const struct waits_socket *socket;
 
+	*asks = false;
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
 	         thread->process->pid, (int)fd);
 	if (watch->kernel->link(watch->kernel->self, path, link,
@@ -330,7 +349,17 @@ static enum waits_kind kind_of_file(struct waits_watch *watch,
 		return WAITS_NETWORK;
 	if (socket->peer[0])
 		snprintf(place->on, sizeof(place->on), "%s", socket->peer);
+	*asks = socket->asks;
 	return socket->listens ? WAITS_IDLE : WAITS_NETWORK;
+}
+
+static enum waits_kind kind_of_file(struct waits_watch *watch,
+                                    const struct waits_thread *thread,
+                                    uint64_t fd, struct waits_place *place)
+{
+	bool asks;
+
+	return kind_of_socket(watch, thread, fd, place, &asks);
 }
 
 /* One descriptor is what it waits for; of several nobody knows which. */
@@ -358,14 +387,16 @@ static enum waits_kind kind_of_poll(struct waits_watch *watch,
 
 /*
  * What an epoll instance watches (proc_pid_fdinfo(5)): who waits for connections
- * too has nothing to do, and of several descriptors a socket says most.
+ * too has nothing to do, though a server that it asked may have something to answer;
+ * of several descriptors a socket says most.
  */
 static enum waits_kind kind_of_events(struct waits_watch *watch,
                                       const struct waits_thread *thread,
                                       struct waits_place *place)
 {
 	enum { LOOKS_AT = 24 };
-	char path[PATH_ROOM], text[4096], socket[sizeof(place->on)] = "";
+	char path[PATH_ROOM], text[4096];
+	char socket[sizeof(place->on)] = "", asked[sizeof(place->on)] = "";
 	enum waits_kind kind = WAITS_POLL;
 	const char *at = text;
 
@@ -376,19 +407,24 @@ static enum waits_kind kind_of_events(struct waits_watch *watch,
 		return WAITS_POLL;
 	for (int i = 0; i < LOOKS_AT && (at = strstr(at, "tfd:")); i++) {
 		enum waits_kind of_file;
+		bool asks;
 
 		at += 4;
-		of_file = kind_of_file(watch, thread,
-		                       strtoull(at, NULL, 10), place);
-		if (of_file == WAITS_IDLE)
-			return WAITS_IDLE;
-		if (of_file == WAITS_NETWORK) {
+		of_file = kind_of_socket(watch, thread,
+		                         strtoull(at, NULL, 10), place, &asks);
+		if (asks)
+			memcpy(asked, place->on, sizeof(asked));
+		else if (of_file == WAITS_IDLE ||
+		         (of_file == WAITS_NETWORK && kind != WAITS_IDLE))
 			memcpy(socket, place->on, sizeof(socket));
-			kind = WAITS_NETWORK;
-		}
+		if (of_file == WAITS_IDLE ||
+		    (of_file == WAITS_NETWORK && kind != WAITS_IDLE))
+			kind = of_file;
 	}
-	snprintf(place->on, sizeof(place->on), "%s",
-	         kind == WAITS_NETWORK ? socket : "epoll");
+	snprintf(place->on, sizeof(place->on), "%.*s%s%s",
+	         (int)(sizeof(place->on) / 2), socket,
+	         socket[0] && asked[0] ? ", " : "",
+	         kind == WAITS_POLL ? "epoll" : asked);
 	return kind;
 }
 
@@ -582,4 +618,28 @@ void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
 	if (place->kind == WAITS_OTHER && place->is_known &&
 	    !kind_by_function(place))
 		place->kind = kind_of(watch, thread, place);
+}
+
+static bool is_same_place(const struct waits_place *a,
+                          const struct waits_place *b)
+{
+	return a->is_known == b->is_known && a->number == b->number &&
+	       a->pc == b->pc && a->sp == b->sp && a->callers == b->callers &&
+	       a->arguments[0] == b->arguments[0] && a->phase == b->phase;
+}
+
+bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
+                       struct waits_place *place, bool has_moved)
+{
+	if (!is_same_place(&thread->at, place) || !thread->at.pc)
+		return false;
+	/* another one may be the holder, or elsewhere, each time */
+	if (!has_moved || thread->at.kind == WAITS_LOCK)
+		return !has_moved;
+	/* descriptors come and go */
+	if (place->call == WAITS_CALL_EVENTS)
+		ppi_waits_name(watch, thread, place);
+	return place->call != WAITS_CALL_EVENTS ||
+	       (place->kind == thread->at.kind &&
+	        strcmp(place->on, thread->at.on) == 0);
 }

@@ -257,8 +257,8 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		record.valid |= PORTPROF_FIELD_NOT_SEEN;
 	record.event_fields = queue->word_count;
 	record.event_field_words =
-		make_fields(place, is_ready, is_seen, is_estimate,
-	                    queue->words + queue->word_count);
+		make_fields(place, is_ready, is_seen || place->is_charged,
+	                    is_estimate, queue->words + queue->word_count);
 	queue->word_count += (size_t)record.event_field_words;
 	add_chain(watch, thread,
 	          is_seen || part == WAITS_RAN ? part : WAITS_UNSEEN, &record);

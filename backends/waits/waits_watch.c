@@ -106,14 +106,6 @@ static void bury(struct waits_watch *watch, struct waits_thread *thread)
 
 /* ---- a look ---- */
 
-static bool is_same_place(const struct waits_place *a,
-                          const struct waits_place *b)
-{
-	return a->is_known == b->is_known && a->number == b->number &&
-	       a->pc == b->pc && a->sp == b->sp && a->callers == b->callers &&
-	       a->arguments[0] == b->arguments[0] && a->phase == b->phase;
-}
-
 static uint64_t take_pending(struct waits_thread *thread)
 {
 	uint64_t taken = thread->pending_ns > 0
@@ -163,9 +155,7 @@ static void settle_blocked(struct waits_watch *watch,
                            const struct arrival *by)
 {
 	bool is_estimate = by->waits > 1, is_known = by->here_ns != UINT64_MAX;
-	/* of a lock another one may be the holder, or elsewhere, each time */
-	bool is_same = is_same_place(&thread->at, place) && thread->at.pc &&
-	               (!by->waits || thread->at.kind != WAITS_LOCK);
+	bool is_same = ppi_waits_is_same(watch, thread, place, by->waits > 0);
 	uint64_t before = thread->owed_ns, all = take_pending(thread);
 
 	if (is_known && (thread->was_blocked || before))

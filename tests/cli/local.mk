@@ -116,9 +116,12 @@ SCRIPT_TESTS_ALL += \
 	tests/cli/check-record-shared.sh \
 	tests/cli/check-browse.sh \
 	tests/cli/check-ci.sh \
+	tests/cli/check-screen-states.sh \
+	tests/cli/check-waits-nginx.sh \
 	tests/cli/check-top.sh \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh
-SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh
-EXTRA_DIST += tests/cli/cli.sh tests/cli/wall_profile.py tests/cli/hostile.py tests/cli/otel_service.py tests/cli/otlp.py tests/cli/perf_script.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py tests/cli/tmux.sh \
+SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh \
+	tests/cli/check-waits-peer.sh
+EXTRA_DIST += tests/cli/cli.sh tests/cli/wall_profile.py tests/cli/hostile.py tests/cli/otel_service.py tests/cli/otlp.py tests/cli/perf_script.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py tests/cli/tmux.sh tests/cli/waits_peer.py \
 	tests/cli/terminal.py

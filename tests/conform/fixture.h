@@ -135,6 +135,12 @@ void fx_set_room(size_t records);
 void fx_take_away(const char *backend);
 void fx_put_back(void);
 
+/* The same: waits are those of a thread that has been charged this since, and that
+ * is the time that has passed for it. */
+void fx_charge(uint64_t running_ns, uint64_t ready_ns, uint64_t other_ns);
+/* The same: this system says nothing of waits. */
+void fx_take_away_waits(void);
+
 /* What the helper thread does now and then, where there is no such thread. */
 void fx_serve(void);
 

@@ -71,6 +71,7 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/target.c \
 	tests/conform/thread.c \
 	tests/conform/times.c \
+	tests/conform/wait.c \
 	tests/fixtures/knobs.c \
 	tests/memory/alloc.c \
 	tests/memory/alloc.h \

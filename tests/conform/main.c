@@ -18,7 +18,7 @@
 	X(select) X(event) X(sample) X(claim) X(target) X(loss) X(hist) \
 	X(scale) X(random) X(sink) X(life) X(cycle) X(fork) X(excl) X(thread) \
 	X(code) X(signal) X(count) X(error) X(fault) X(memory) X(times) X(share) \
-	X(occurrence) X(group) X(label)
+	X(occurrence) X(group) X(label) X(wait)
 
 #define DECLARE(name) extern const struct cf_family conform_##name;
 CF_EACH_FAMILY(DECLARE)

@@ -58,7 +58,8 @@ portable=$(find api backends/null backends/itimer backends/rusage backends/commo
 portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c') \
 	api/profile/gmon/gmon_read.c api/profile/gmon/gmon_write.c"
 logic='backends/profil/profil.c backends/profil/profil_harvest.c
-	backends/solaris/solaris.c backends/solaris/solaris_facilities.c'
+	backends/solaris/solaris.c backends/solaris/solaris_facilities.c
+	backends/waits/waits_charges.c'
 system="$(find base compat -name '*.c') backends/itimer/itimer_kernel_real.c
 	backends/rusage/rusage_kernel_real.c"
 # and so does what the command and the tests ask of it
@@ -75,7 +76,8 @@ whole=$(find tools api base backends compat examples tests -name '*.c' |
 	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker|cli/(waits|otel_burn))[/.]' |
 	grep -Ev '^backends/(perf|timer|solaris)/' |
 	xargs grep -LE "#include .*($left_out)" | sort)
-solaris="$system backends/solaris/solaris_kernel_real.c"
+solaris="$system backends/solaris/solaris_kernel_real.c
+	backends/waits/waits_charges_kernel_real.c"
 
 # compile TARGET "FOLDER..." FILE...
 compile() {

@@ -29,7 +29,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(input) },
 	{ 0, "program", "FILE", "the program that wrote a gmon.out (a.out)",
 	  .take = ppi_take_text, .place = AT(program) },
-	{ 'e', "event", "NAME", "begin with this event (the first)",
+	{ 'e', "event", "NAME", "begin with this event (the first; all of record --wall)",
 	  .take = ppi_take_text, .place = AT(event) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
 	PPI_DEBUGINFOD_OPTION,
@@ -117,7 +117,8 @@ static bool browse(const struct options *options)
 	if (event != SIZE_MAX) {
 		if (ppi_named_find(&named, profile, false, false,
 		                   &options->sources))
-			is_good = show(profile, named.names, options, event);
+			is_good = show(profile, named.names, options,
+			               options->event ? event : SIZE_MAX);
 		else
 			ppi_say("out of memory");
 		ppi_named_free(&named);

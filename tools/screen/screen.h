@@ -5,6 +5,7 @@
  *   screen_draw.c  the terminal: head, columns, rows, the listing of a function
  *   screen_keys.c  what keys do
  *   screen_rows.c  the rows of a table: of all, and of what is recent
+ *   screen_states.c  what threads did: running, ready, blocked
  *   screen_tree.c  rows of the tree of calls, of which branches are open
  *   screen_stub.c  instead of the first two in a build without curses
  */
@@ -24,6 +25,7 @@
 #include "tools/view/filter.h"
 #include "tools/view/names.h"
 #include "tools/view/rows.h"
+#include "tools/view/wall.h"
 
 /* ---- what is looked at ---- */
 
@@ -58,6 +60,7 @@ enum ppi_screen_table {
 	PPI_SCREEN_MODULES,
 	PPI_SCREEN_THREADS,
 	PPI_SCREEN_PROCESSES,
+	PPI_SCREEN_WAITS,   /* by kind, and for what */
 	PPI_SCREEN_TREE,    /* of calls */
 	PPI_SCREEN_CALLERS, /* of one function, */
 	PPI_SCREEN_CALLEES  /* and whom it calls */
@@ -84,6 +87,9 @@ struct ppi_screen_wish {
 	enum ppi_screen_table table;
 	enum ppi_screen_order order;
 	size_t event;
+	bool is_wall;         /* in its place all states of threads, if any */
+	bool shows_idle;      /* idle waits, too */
+	const char *wait, *on; /* waits of this kind for that alone; NULL all */
 	const char *function; /* of callers and callees */
 	const char *filter;   /* part of a function's, module's or thread's
 	                       * name; "" all */
@@ -96,13 +102,15 @@ struct ppi_screen_wish {
 /* Strings belong to the rows: data may change while they are shown. */
 struct ppi_screen_row {
 	const char *function, *module, *thread; /* "" none */
+	const char *wait, *on;                  /* likewise */
 	uint32_t pid, tid;
 	uint64_t recent_weight; /* of the last looks */
 	uint64_t self_weight, total_weight, samples; /* since the beginning */
+	uint64_t states[PPI_STATES]; /* the first of these, by state */
+	uint64_t key; /* of rows of the same name */
 	/* of the tree */
 	unsigned depth;
 	bool has_children, is_open;
-	uint64_t key;
 };
 
 struct ppi_screen_rows {
@@ -110,6 +118,7 @@ struct ppi_screen_rows {
 	size_t count;
 	char *text;
 	uint64_t total, recent_total; /* all of the event, samples or not */
+	uint64_t idle_weight; /* of idle waits, which are not shown */
 	bool has_chains;
 };
 
@@ -118,6 +127,28 @@ bool ppi_screen_rows_make(const struct ppi_screen_data *data,
                           const struct ppi_screen_wish *wish,
                           struct ppi_screen_rows *rows);
 void ppi_screen_rows_free(struct ppi_screen_rows *rows);
+
+/* What of a profile is wished for; false when out of memory, and
+ * ppi_subject_free is due all the same (screen_states.c). */
+bool ppi_screen_subject(const portprof_profile *profile,
+                        const struct ppi_screen_wish *wish,
+                        struct ppi_subject *subject);
+
+/* Of the totals of a profile's events, the sum of a subject's. */
+uint64_t ppi_screen_subject_total(const portprof_profile *profile,
+                                  const struct ppi_subject *subject,
+                                  const uint64_t *totals);
+
+/* Leave out what does not wait as is wished. False when out of memory. */
+bool ppi_screen_keep_wait(const portprof_profile *profile,
+                          const struct ppi_screen_wish *wish,
+                          bool *is_left_out);
+
+/* Add a row that is of one state to the sums of all. */
+void ppi_screen_states_add(uint64_t states[PPI_STATES],
+                           const struct ppi_row *row);
+
+uint64_t ppi_screen_hash(uint64_t key, const char *text);
 
 /* The rows of a tree (screen_tree.c), whose strings are the view's own; to be
  * freed. False when out of memory. */
@@ -147,7 +178,8 @@ struct ppi_screen_title {
 /* Whether there is a terminal that can show it; false with words. */
 bool ppi_screen_can(const char *verb, const char *instead);
 
-/* NULL, with words, when it cannot; `event` is shown first. From then on nothing else may write to the
+/* NULL, with words, when it cannot; `event` is shown first, SIZE_MAX: all states of
+ * threads, or the first where they were not recorded. From then on nothing else may write to the
  * terminal. */
 struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event);
 

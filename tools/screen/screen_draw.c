@@ -69,6 +69,7 @@ static void draw_account(const struct ppi_screen *screen,
 	const struct ppi_screen_head *head = &screen->head;
 	const portprof_stats *stats = &head->stats;
 	char weight[64], name[PPI_SHOWN_BYTES], rate[48] = "", idle[80] = "";
+	char states[400];
 	struct ppi_scale scale;
 
 	if (!head->is_known) {
@@ -78,8 +79,14 @@ static void draw_account(const struct ppi_screen *screen,
 	if (head->has_stats && stats->granted_hz > 0)
 		snprintf(rate, sizeof(rate), ", %g Hz granted",
 		         stats->granted_hz);
-	put_words(1, 0, "%s%s%s%s", ppi_shown(head->event, name),
-	          title->backend[0] ? " by " : "", title->backend, rate);
+	if (head->states)
+		ppi_screen_states_say(screen, states, sizeof(states));
+	if (head->states)
+		put_words(1, 0, "%s: %s", head->event, states);
+	else
+		put_words(1, 0, "%s%s%s%s", ppi_shown(head->event, name),
+		          title->backend[0] ? " by " : "", title->backend,
+		          rate);
 	if (!head->has_stats)
 		return;
 	if (stats->idle_time_ns) {
@@ -102,7 +109,7 @@ static void draw_account(const struct ppi_screen *screen,
 /* What is not all: "thread 12 alone, 10%,20% (Esc: all)". */
 static bool draw_filters(const struct ppi_screen *screen)
 {
-	char words[600], room[PPI_SHOWN_BYTES];
+	char words[800], room[PPI_SHOWN_BYTES], on_room[PPI_SHOWN_BYTES];
 	size_t used = 0;
 
 	words[0] = '\0';
@@ -118,6 +125,12 @@ static bool draw_filters(const struct ppi_screen *screen)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,
 		                         ", in %.200s",
 		                         ppi_shown(screen->module, room));
+	if (screen->wait)
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+		                         ", %.60s%s%.100s alone",
+		                         ppi_shown(screen->wait, room),
+		                         screen->on[0] ? " on " : "",
+		                         ppi_shown(screen->on, on_room));
 	if (screen->times.has_times)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,
 		                         ", time %s", screen->times_text);
@@ -174,7 +187,7 @@ enum { NUMBER_WIDTH = 9, MODULE_WIDTH = 18, MODULE_LEAST = 12,
 /* Which fit: names need their part, and a narrow screen has the one share that
  * rows are sorted by. */
 struct columns {
-	bool has_recent, has_all, has_calls, has_samples;
+	bool has_recent, has_all, has_states, has_calls, has_samples;
 	int module_width; /* 0: no module */
 	int name_at;
 };
@@ -204,16 +217,21 @@ static struct columns columns_of(const struct ppi_screen *screen)
 		columns.has_all = true;
 	if (!columns.has_all)
 		columns.has_all = take_room(&room, NUMBER_WIDTH, true);
+	columns.has_states =
+		take_room(&room, PPI_STATES * NUMBER_WIDTH,
+	                  screen->head.states && !is_tree);
 	if (!columns.has_calls)
 		columns.has_calls = take_room(&room, NUMBER_WIDTH, has_calls);
 	if (take_room(&room, MODULE_LEAST + 1, has_modules))
 		columns.module_width = MODULE_LEAST;
-	columns.has_samples = take_room(&room, NUMBER_WIDTH + 1, !is_tree);
+	columns.has_samples = take_room(&room, NUMBER_WIDTH + 1,
+	                                !is_tree && !columns.has_states);
 	if (columns.module_width &&
 	    take_room(&room, MODULE_WIDTH - MODULE_LEAST, true))
 		columns.module_width = MODULE_WIDTH;
 	columns.name_at = NUMBER_WIDTH * (columns.has_recent + columns.has_all +
-	                                  columns.has_calls) +
+	                                  columns.has_calls +
+	                                  PPI_STATES * columns.has_states) +
 	                  (columns.has_samples ? NUMBER_WIDTH + 1 : 0) +
 	                  (columns.module_width ? columns.module_width + 1
 	                                        : 0) + 1;
@@ -227,6 +245,7 @@ static const char *head_of(const struct ppi_screen *screen, bool is_callees)
 		[PPI_SCREEN_MODULES] = "MODULE",
 		[PPI_SCREEN_THREADS] = "THREAD",
 		[PPI_SCREEN_PROCESSES] = "PROCESS",
+		[PPI_SCREEN_WAITS] = "WAIT",
 		[PPI_SCREEN_TREE] = "CALLS",
 	};
 
@@ -261,6 +280,8 @@ static void draw_head(const struct ppi_screen *screen, int y,
 		x = put_head(y, x, screen->data->is_live && !is_tree ? "all"
 		                                                     : "self",
 		             screen->order == PPI_SCREEN_ALL && !is_tree);
+	for (int i = 0; columns->has_states && i < PPI_STATES; i++)
+		x = put_head(y, x, ppi_state_name((enum ppi_state)i), false);
 	if (columns->has_calls)
 		x = put_head(y, x, "w/ calls",
 		             screen->order == PPI_SCREEN_CALLS && !is_tree);
@@ -286,6 +307,8 @@ const char *ppi_screen_row_name(const struct ppi_screen *screen,
 	case PPI_SCREEN_THREADS:
 	case PPI_SCREEN_PROCESSES:
 		return row->thread;
+	case PPI_SCREEN_WAITS:
+		return row->wait;
 	case PPI_SCREEN_MODULES:
 		return row->module;
 	default:
@@ -315,6 +338,14 @@ static void put_name(const struct ppi_screen *screen, int y, int x,
 	}
 	if (is_table && screen->table == PPI_SCREEN_PROCESSES) {
 		put_words(y, x, "%s/%" PRIu32, name[0] ? name : "?", row->pid);
+		return;
+	}
+	if (is_table && screen->table == PPI_SCREEN_WAITS && row->on[0]) {
+		char on[PPI_SHOWN_BYTES], line[PPI_SHOWN_BYTES * 2];
+
+		snprintf(line, sizeof(line), "%s on %s", name,
+		         ppi_shown(row->on, on));
+		put(y, x, ppi_fit_name(line, (size_t)most, fits));
 		return;
 	}
 	if (is_table && screen->table == PPI_SCREEN_TREE) {
@@ -347,6 +378,8 @@ static void draw_row(const struct ppi_screen *screen, int y,
 		x = put_share(y, x, row->recent_weight, rows->recent_total);
 	if (columns->has_all)
 		x = put_share(y, x, row->self_weight, rows->total);
+	for (int i = 0; columns->has_states && i < PPI_STATES; i++)
+		x = put_share(y, x, row->states[i], rows->total);
 	if (columns->has_calls && screen->function)
 		x += NUMBER_WIDTH;
 	else if (columns->has_calls)
@@ -494,7 +527,9 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 {
 	struct ppi_screen_data *data = screen->data;
 	struct ppi_symbols *symbols = NULL;
-	struct ppi_view view = { .event = screen->event };
+	struct ppi_screen_wish wish = ppi_screen_wish(screen);
+	struct ppi_subject subject = { 0 };
+	struct ppi_view view = { 0 };
 	struct ppi_symbols_name *names = NULL;
 	struct ppi_code code;
 	bool is_good = false;
@@ -516,8 +551,10 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 	view.profile = data->all.profile;
 	view.names = names;
 	ppi_screen_unlist(screen);
-	if (names)
+	if (names && ppi_screen_subject(view.profile, &wish, &subject)) {
+		ppi_subject_show(&subject, &view);
 		is_good = ppi_code_find(&view, function, &code);
+	}
 	if (is_good && code.function && code.weight)
 		is_good = list_code(screen, &code);
 	if (is_good && code.function)
@@ -528,6 +565,7 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 		snprintf(screen->word, sizeof(screen->word), "%.400s has no "
 		         "samples of its own: c shows what it calls", function);
 	ppi_code_free(&code);
+	ppi_subject_free(&subject);
 	free(names);
 	ppi_symbols_free(symbols);
 	pthread_mutex_unlock(&data->lock);
@@ -587,7 +625,8 @@ static void draw_help(const struct ppi_screen *screen)
 		"o F6      order: recent share, share of all, with calls",
 		"/ F4      show only names that contain a text",
 		"F3 S, n   search; the next that was found",
-		"e         the next event",
+		"e         the next event; of --wall: all, running, ready, blocked",
+		"w, i      by what threads waited for; show idle waits, too",
 	};
 	static const char *const live[] = {
 		"p         pause: the screen stands, recording continues",

@@ -103,11 +103,35 @@ static void show_table(struct ppi_screen *screen, enum ppi_screen_table table)
 	choose(screen, 0);
 }
 
+/* Only what waits as this row does; NULL: everything. */
+static void keep_wait(struct ppi_screen *screen,
+                      const struct ppi_screen_row *row)
+{
+	char *wait = row ? strdup(row->wait) : NULL;
+	char *on = row ? strdup(row->on) : NULL;
+
+	free(screen->wait);
+	free(screen->on);
+	screen->wait = wait;
+	screen->on = on;
+}
+
+static void show_waits(struct ppi_screen *screen)
+{
+	if (screen->head.has_waits)
+		show_table(screen, PPI_SCREEN_WAITS);
+	else
+		say(screen, screen->data->is_live
+		            ? "waits were not recorded: start top with --wall"
+		            : "waits were not recorded: record --wall does");
+}
+
 static void show_all(struct ppi_screen *screen)
 {
 	screen->pid = screen->tid = 0;
 	free(screen->module);
 	screen->module = NULL;
+	keep_wait(screen, NULL);
 	screen->filter[0] = '\0';
 	screen->times.has_times = false;
 	choose(screen, 0);
@@ -196,6 +220,10 @@ static void enter(struct ppi_screen *screen)
 		break;
 	case PPI_SCREEN_PROCESSES:
 		screen->pid = row->pid;
+		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		break;
+	case PPI_SCREEN_WAITS:
+		keep_wait(screen, row);
 		show_table(screen, PPI_SCREEN_FUNCTIONS);
 		break;
 	case PPI_SCREEN_MODULES:
@@ -326,11 +354,19 @@ static void save(struct ppi_screen *screen,
 	clearok(curscr, TRUE); /* naming may have said something */
 }
 
+/* All states of threads, where they were recorded, and then one after another. */
 static void next_event(struct ppi_screen *screen)
 {
 	size_t events = screen->head.event_count;
+	bool was_wall = screen->is_wall && screen->head.has_waits;
 
-	screen->event = events ? (screen->event + 1) % events : 0;
+	screen->is_wall = false;
+	if (!was_wall)
+		screen->event++;
+	if (screen->event < events)
+		return;
+	screen->event = 0;
+	screen->is_wall = screen->head.has_waits;
 }
 
 static void next_order(struct ppi_screen *screen)
@@ -441,6 +477,12 @@ static bool obey_table(struct ppi_screen *screen,
 		break;
 	case 'P':
 		show_table(screen, PPI_SCREEN_PROCESSES);
+		break;
+	case 'w':
+		show_waits(screen);
+		break;
+	case 'i':
+		screen->shows_idle = !screen->shows_idle;
 		break;
 	case 'T':
 	case KEY_F(5):

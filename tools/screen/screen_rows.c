@@ -17,6 +17,7 @@
 static unsigned keys_of(enum ppi_screen_table table)
 {
 	return table == PPI_SCREEN_THREADS     ? PPI_BY_THREAD | PPI_BY_PROCESS
+	       : table == PPI_SCREEN_WAITS     ? PPI_BY_WAIT | PPI_BY_ON
 	       : table == PPI_SCREEN_PROCESSES ? PPI_BY_PROCESS
 	       : table == PPI_SCREEN_MODULES   ? PPI_BY_MODULE
 	                                       : PPI_BY_FUNCTION | PPI_BY_MODULE;
@@ -39,7 +40,8 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 	const char *module = wish->module ? wish->module : "";
 
 	*is_left_out = NULL;
-	if (!wish->tid && !wish->pid && !module[0] && !wish->times)
+	if (!wish->tid && !wish->pid && !module[0] && !wish->times &&
+	    !wish->wait)
 		return true;
 	*is_left_out = calloc(count + 1, sizeof(**is_left_out));
 	if (!*is_left_out)
@@ -55,72 +57,97 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 		    (module[0] && !is_in_module(moment, sample, module)))
 			(*is_left_out)[i] = true;
 	}
-	return true;
+	return !wish->wait ||
+	       ppi_screen_keep_wait(moment->profile, wish, *is_left_out);
 }
 
 /* A moment with what is left out of it. */
 struct part {
 	struct ppi_view view;
+	struct ppi_subject subject;
 	bool *is_left_out;
 	bool is_empty;
 };
+
+static void close_part(struct part *part)
+{
+	free(part->is_left_out);
+	ppi_subject_free(&part->subject);
+}
 
 static bool open_part(const struct ppi_screen_moment *moment,
                       const struct ppi_screen_wish *wish, struct part *part)
 {
 	*part = (struct part){ .view = { .profile = moment->profile,
-		                         .names = moment->names,
-		                         .event = wish->event } };
+		                         .names = moment->names } };
 	part->is_empty =
 		!moment->profile || !moment->names ||
 		wish->event >= portprof_profile_event_count(moment->profile);
 	if (part->is_empty)
 		return true;
-	if (!leave_out(moment, wish, &part->is_left_out))
+	if (!leave_out(moment, wish, &part->is_left_out) ||
+	    !ppi_screen_subject(moment->profile, wish, &part->subject)) {
+		close_part(part);
 		return false;
+	}
 	part->view.is_left_out = part->is_left_out;
+	ppi_subject_show(&part->subject, &part->view);
 	return true;
 }
 
+/* By state, too, where it is of several. */
 static bool fold(const struct ppi_screen_moment *moment,
-                 const struct ppi_screen_wish *wish, struct ppi_rows *rows)
+                 const struct ppi_screen_wish *wish, bool is_by_state,
+                 struct ppi_rows *rows)
 {
 	struct part part;
 	bool is_good = open_part(moment, wish, &part);
+	unsigned keys = keys_of(wish->table);
 
 	memset(rows, 0, sizeof(*rows));
 	if (!is_good || part.is_empty)
 		return is_good;
+	if (is_by_state && part.subject.is_joined)
+		keys |= PPI_BY_STATE;
 	if (wish->table == PPI_SCREEN_CALLERS ||
 	    wish->table == PPI_SCREEN_CALLEES)
-		is_good = ppi_rows_edges(
-			&part.view,
+		is_good = ppi_rows_edges_by(
+			&part.view, keys,
 			wish->table == PPI_SCREEN_CALLERS ? PPI_CALLERS
 			                                  : PPI_CALLEES,
 			wish->function, rows);
 	else
-		is_good = ppi_rows_fold(&part.view, keys_of(wish->table), rows);
-	free(part.is_left_out);
+		is_good = ppi_rows_fold(&part.view, keys, rows);
+	close_part(&part);
 	return is_good;
 }
 
-/* All of the event, samples or not; of what is left, the samples. */
-static uint64_t total_of(const struct ppi_screen_data *data,
-                         const struct ppi_screen_wish *wish,
-                         const struct ppi_rows *rows)
+/* All of the event, samples or not; of what is left, the samples. False when out of
+ * memory. */
+static bool sum_total(const struct ppi_screen_data *data,
+                      const struct ppi_screen_wish *wish,
+                      const struct ppi_rows *rows, uint64_t *total)
 {
+	struct ppi_subject subject;
 	struct ppi_report report = { .profile = data->head,
-		                     .event = wish->event };
+		                     .subject = &subject,
+		                     .idle_waits = rows->idle_weight };
 	bool is_edge = wish->table == PPI_SCREEN_CALLERS ||
-	               wish->table == PPI_SCREEN_CALLEES;
+	               wish->table == PPI_SCREEN_CALLEES, is_good;
 
+	*total = rows->weight;
 	if (!data->head ||
-	    wish->event >= portprof_profile_event_count(data->head))
-		return 0;
-	if (!is_edge && rows->left_weight)
-		return rows->weight;
-	ppi_report_sum(&report, rows->weight + rows->left_weight);
-	return report.shown;
+	    wish->event >= portprof_profile_event_count(data->head) ||
+	    (!is_edge && rows->left_weight))
+		return true;
+	is_good = ppi_screen_subject(data->head, wish, &subject);
+	if (is_good) {
+		report.event = subject.event;
+		ppi_report_sum(&report, rows->weight + rows->left_weight);
+		*total = report.shown;
+	}
+	ppi_subject_free(&subject);
+	return is_good;
 }
 
 /* ---- all, and the last of them ---- */
@@ -142,6 +169,11 @@ static int compare_keys(const void *left, const void *right)
 		order = (a->pid > b->pid) - (a->pid < b->pid);
 	if (order == 0)
 		order = (a->tid > b->tid) - (a->tid < b->tid);
+	if (order == 0)
+		order = compare_text(a->tags[PPI_TAG_WAIT],
+		                     b->tags[PPI_TAG_WAIT]);
+	if (order == 0)
+		order = compare_text(a->tags[PPI_TAG_ON], b->tags[PPI_TAG_ON]);
 	return order;
 }
 
@@ -150,7 +182,10 @@ static bool is_wanted(const struct ppi_row *row, const char *filter)
 	return !filter || !filter[0] ||
 	       (row->function && strstr(row->function, filter)) ||
 	       (row->module && strstr(row->module, filter)) ||
-	       (row->thread && strstr(row->thread, filter));
+	       (row->thread && strstr(row->thread, filter)) ||
+	       (row->tags[PPI_TAG_WAIT] &&
+	        strstr(row->tags[PPI_TAG_WAIT], filter)) ||
+	       (row->tags[PPI_TAG_ON] && strstr(row->tags[PPI_TAG_ON], filter));
 }
 
 /* Falling by what is sorted by; of equal ones, what has more in all first, and
@@ -174,6 +209,10 @@ static int compare_rows(const struct ppi_screen_row *a,
 	by_name = compare_text(a->function, b->function);
 	if (by_name == 0)
 		by_name = compare_text(a->module, b->module);
+	if (by_name == 0)
+		by_name = compare_text(a->wait, b->wait);
+	if (by_name == 0)
+		by_name = compare_text(a->on, b->on);
 	return by_name ? by_name : a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
@@ -215,27 +254,84 @@ static uint64_t recent_weight(const struct tables *tables,
 	return sum;
 }
 
-/* Of the last looks, as total_of has it. */
-static uint64_t recent_total(const struct ppi_screen_data *data,
-                             const struct ppi_screen_wish *wish,
-                             const struct tables *tables)
+/* Of the last looks, as sum_total has it. */
+static bool sum_recent(const struct ppi_screen_data *data,
+                       const struct ppi_screen_wish *wish,
+                       const struct tables *tables, uint64_t *total)
 {
 	const struct ppi_screen_moment *then = &data->moments[PPI_SCREEN_SPAN];
-	uint64_t first, last, sum = 0;
+	const struct ppi_screen_moment *now = &data->moments[0];
+	struct ppi_subject subject;
+	uint64_t first, last, idle = 0;
+	bool is_good;
 
-	for (size_t i = 0; i < PPI_SCREEN_SPAN; i++)
-		sum += tables->recent[i].weight;
+	*total = 0;
+	for (size_t i = 0; i < PPI_SCREEN_SPAN; i++) {
+		*total += tables->recent[i].weight;
+		idle += tables->recent[i].idle_weight;
+	}
 	if (tables->now.left_weight ||
 	    wish->event >= portprof_profile_event_count(then->profile))
-		return sum;
-	first = then->totals[wish->event];
-	last = data->moments[0].totals[wish->event];
-	return last > first ? last - first : 0;
+		return true;
+	is_good = ppi_screen_subject(then->profile, wish, &subject);
+	if (is_good) {
+		first = ppi_screen_subject_total(then->profile, &subject,
+		                                 then->totals) + idle;
+		last = ppi_screen_subject_total(now->profile, &subject,
+		                                now->totals);
+		*total = last > first ? last - first : 0;
+	}
+	ppi_subject_free(&subject);
+	return is_good;
+}
+
+/* Rows of the same name are told apart by it. */
+static uint64_t key_of(const struct ppi_row *row)
+{
+	const char *on = row->tags[PPI_TAG_ON];
+
+	return ppi_screen_hash(row->tid ? row->tid : row->pid, on ? on : "");
+}
+
+static const char *or_none(const char *text)
+{
+	return text ? text : "";
+}
+
+/* Rows of one state are added to the row of the same keys before them. */
+static void put_row(struct ppi_screen_rows *rows, const struct tables *tables,
+                    const struct ppi_row *now, bool is_same)
+{
+	struct ppi_screen_row *row;
+
+	if (!is_same)
+		rows->rows[rows->count++] = (struct ppi_screen_row){
+			.function = or_none(now->function),
+			.module = or_none(now->module),
+			.thread = or_none(now->thread),
+			.wait = or_none(now->tags[PPI_TAG_WAIT]),
+			.on = or_none(now->tags[PPI_TAG_ON]),
+			.key = key_of(now),
+			.pid = now->pid,
+			.tid = now->tid,
+			.recent_weight = tables->has_recent
+			                         ? recent_weight(tables, now)
+			                         : 0,
+		};
+	row = &rows->rows[rows->count - 1];
+	row->self_weight += now->self_weight;
+	row->total_weight += now->total_weight;
+	row->samples += now->samples;
+	if (!tables->has_recent)
+		row->recent_weight = row->self_weight;
+	ppi_screen_states_add(row->states, now);
 }
 
 static bool join(struct ppi_screen_rows *rows, struct tables *tables,
                  const char *filter)
 {
+	const struct ppi_row *last = NULL;
+
 	rows->rows = calloc(tables->now.count + 1, sizeof(*rows->rows));
 	if (!rows->rows)
 		return false;
@@ -243,24 +339,17 @@ static bool join(struct ppi_screen_rows *rows, struct tables *tables,
 		if (tables->recent[i].count)
 			qsort(tables->recent[i].rows, tables->recent[i].count,
 			      sizeof(struct ppi_row), compare_keys);
+	if (tables->now.count)
+		qsort(tables->now.rows, tables->now.count,
+		      sizeof(struct ppi_row), compare_keys);
 	for (size_t i = 0; i < tables->now.count; i++) {
 		const struct ppi_row *now = &tables->now.rows[i];
 
 		if (!is_wanted(now, filter))
 			continue;
-		rows->rows[rows->count++] = (struct ppi_screen_row){
-			.function = now->function ? now->function : "",
-			.module = now->module ? now->module : "",
-			.thread = now->thread ? now->thread : "",
-			.pid = now->pid,
-			.tid = now->tid,
-			.recent_weight = tables->has_recent
-			                         ? recent_weight(tables, now)
-			                         : now->self_weight,
-			.self_weight = now->self_weight,
-			.total_weight = now->total_weight,
-			.samples = now->samples,
-		};
+		put_row(rows, tables, now,
+		        last && compare_keys(last, now) == 0);
+		last = now;
 	}
 	return true;
 }
@@ -274,14 +363,16 @@ static bool own_text(struct ppi_screen_rows *rows)
 	for (size_t i = 0; i < rows->count; i++)
 		bytes += strlen(rows->rows[i].function) +
 		         strlen(rows->rows[i].module) +
-		         strlen(rows->rows[i].thread) + 3;
+		         strlen(rows->rows[i].thread) +
+		         strlen(rows->rows[i].wait) +
+		         strlen(rows->rows[i].on) + 5;
 	rows->text = malloc(bytes);
 	if (!rows->text)
 		return false;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct ppi_screen_row *row = &rows->rows[i];
 		const char **texts[] = { &row->function, &row->module,
-			                 &row->thread };
+			                 &row->thread, &row->wait, &row->on };
 
 		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
 			size_t length = strlen(*texts[k]) + 1;
@@ -307,7 +398,7 @@ static bool make_tree(const struct ppi_screen_data *data,
 		return is_good;
 	is_good = ppi_screen_tree_rows(&part.view, wish->open, &rows->rows,
 	                               &rows->count, &rows->total);
-	free(part.is_left_out);
+	close_part(&part);
 	rows->recent_total = rows->total;
 	rows->has_chains = true;
 	return is_good && own_text(rows);
@@ -325,15 +416,18 @@ static bool make_table(const struct ppi_screen_data *data,
 	const struct ppi_screen_moment *then = &data->moments[PPI_SCREEN_SPAN];
 
 	tables->has_recent = then->profile != NULL;
-	if (!fold(&data->all, wish, &tables->now))
+	if (!fold(&data->all, wish, true, &tables->now))
 		return false;
 	for (size_t i = 0; tables->has_recent && i < PPI_SCREEN_SPAN; i++)
-		if (!fold(&data->moments[i], wish, &tables->recent[i]))
+		if (!fold(&data->moments[i], wish, false, &tables->recent[i]))
 			return false;
-	rows->total = total_of(data, wish, &tables->now);
-	rows->recent_total = tables->has_recent
-	                             ? recent_total(data, wish, tables)
-	                             : rows->total;
+	if (!sum_total(data, wish, &tables->now, &rows->total))
+		return false;
+	rows->recent_total = rows->total;
+	if (tables->has_recent &&
+	    !sum_recent(data, wish, tables, &rows->recent_total))
+		return false;
+	rows->idle_weight = tables->now.idle_weight;
 	rows->has_chains = tables->now.has_chains;
 	if (!join(rows, tables, wish->filter))
 		return false;

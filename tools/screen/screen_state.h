@@ -16,6 +16,9 @@ struct ppi_screen_head {
 	char event[256];
 	portprof_unit unit;
 	portprof_stats stats;
+	unsigned states; /* that are shown as one; 0: it is an event */
+	uint64_t state_weights[PPI_STATES];
+	bool has_waits; /* some were recorded */
 	size_t event_count;
 	double recent_seconds; /* 0: since the beginning */
 	bool has_failed;
@@ -47,7 +50,10 @@ struct ppi_screen {
 	enum ppi_screen_table table;
 	enum ppi_screen_order order;
 	size_t event;
+	bool is_wall;        /* in its place all states, if any */
+	bool shows_idle;
 	uint32_t pid, tid;   /* whose functions; 0 everybody's */
+	char *wait, *on;     /* of which waits; NULL all */
 	char *module;        /* of what; NULL all */
 	char *function;      /* whose callers and callees; NULL a table */
 	char filter[64], search[64], times_text[64];
@@ -65,7 +71,7 @@ struct ppi_screen {
 	uint64_t drawn_ns;   /* 0: not yet */
 	size_t at, first;    /* the chosen row, and the first that is shown */
 	char *chosen;        /* its name; NULL: it is the first, whichever */
-	uint64_t chosen_key; /* of the tree */
+	uint64_t chosen_key;
 	size_t row_room;     /* rows that fit */
 
 	/* The listing of a function; no lines: there is none. */
@@ -80,6 +86,16 @@ enum { PPI_SCREEN_FIRST_ROW = 5 };
 /* What a row of the table is called. */
 const char *ppi_screen_row_name(const struct ppi_screen *screen,
                                 const struct ppi_screen_row *row);
+
+/* The sums of all states, for the head; and these in words. */
+void ppi_screen_states_sum(const portprof_profile *profile,
+                           const struct ppi_subject *subject,
+                           struct ppi_screen_head *head);
+void ppi_screen_states_say(const struct ppi_screen *screen, char *out,
+                           size_t bytes);
+
+/* What is looked at. */
+struct ppi_screen_wish ppi_screen_wish(const struct ppi_screen *screen);
 
 /* Make the rows anew, unless the data are in use: then later. */
 void ppi_screen_renew(struct ppi_screen *screen, bool may_wait);

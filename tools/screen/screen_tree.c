@@ -62,17 +62,21 @@ void ppi_screen_set_open(struct ppi_screen_open *open, uint64_t key,
 
 /* ---- rows ---- */
 
-/* Numbers of nodes differ from look to look; the names on the way do not
- * (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/). */
+/* FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) */
+uint64_t ppi_screen_hash(uint64_t key, const char *text)
+{
+	for (; *text; text++)
+		key = (key ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return key;
+}
+
+/* Numbers of nodes differ from look to look; the names on the way do not. */
 static uint64_t key_of(uint64_t parent, const struct ppi_symbols_name *name)
 {
 	uint64_t key = parent ^ UINT64_C(14695981039346656037);
 
-	for (const char *at = name->function; *at; at++)
-		key = (key ^ (unsigned char)*at) * UINT64_C(1099511628211);
-	for (const char *at = name->module; *at; at++)
-		key = (key ^ (unsigned char)*at) * UINT64_C(1099511628211);
-	return key;
+	key = ppi_screen_hash(key, name->function);
+	return ppi_screen_hash(key, name->module);
 }
 
 static bool put_row(const struct ppi_tree *tree, uint32_t node, unsigned depth,
@@ -85,6 +89,8 @@ static bool put_row(const struct ppi_tree *tree, uint32_t node, unsigned depth,
 		.function = name->function,
 		.module = name->module,
 		.thread = "",
+		.wait = "",
+		.on = "",
 		.self_weight = at->self_weight,
 		.total_weight = at->weight,
 		.depth = depth,

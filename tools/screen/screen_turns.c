@@ -73,7 +73,8 @@ struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
 	}
 	setlocale(LC_CTYPE, "");
 	screen->data = data;
-	screen->event = event;
+	screen->is_wall = event == SIZE_MAX;
+	screen->event = screen->is_wall ? 0 : event;
 	screen->order = data->is_live ? PPI_SCREEN_RECENT : PPI_SCREEN_ALL;
 	screen->is_stale = true;
 	screen->terminal = open_terminal();
@@ -115,6 +116,8 @@ void ppi_screen_end(struct ppi_screen *screen)
 	ppi_screen_rows_free(&screen->callees);
 	ppi_vector_free(&screen->open.keys);
 	free(screen->module);
+	free(screen->wait);
+	free(screen->on);
 	free(screen->function);
 	free(screen->chosen);
 	free(screen);
@@ -127,12 +130,16 @@ bool ppi_screen_is_paused(const struct ppi_screen *screen)
 
 /* ---- the rows ---- */
 
-static struct ppi_screen_wish wish_of(const struct ppi_screen *screen)
+struct ppi_screen_wish ppi_screen_wish(const struct ppi_screen *screen)
 {
 	return (struct ppi_screen_wish){
 		.table = screen->function ? PPI_SCREEN_CALLERS : screen->table,
 		.order = screen->order,
 		.event = screen->event,
+		.is_wall = screen->is_wall,
+		.shows_idle = screen->shows_idle,
+		.wait = screen->table == PPI_SCREEN_WAITS ? NULL : screen->wait,
+		.on = screen->on,
 		.function = screen->function,
 		.filter = screen->filter,
 		.module = screen->table == PPI_SCREEN_MODULES ? NULL
@@ -170,6 +177,8 @@ static void copy_head(struct ppi_screen *screen)
 	struct ppi_screen_head *head = &screen->head;
 	const portprof_profile_origin *origin;
 	const portprof_profile_event *event;
+	struct ppi_screen_wish wish = ppi_screen_wish(screen);
+	struct ppi_subject subject;
 
 	memset(head, 0, sizeof(*head));
 	head->has_failed = data->has_failed;
@@ -179,6 +188,14 @@ static void copy_head(struct ppi_screen *screen)
 	                   : NULL;
 	if (!event)
 		return;
+	/* out of memory: it is the event alone */
+	if (ppi_screen_subject(data->head, &wish, &subject))
+		event = subject.is_joined ? &subject.joined
+		                          : portprof_profile_event_get(
+						    data->head,
+						    subject.event);
+	ppi_screen_states_sum(data->head, &subject, head);
+	head->has_waits = ppi_wall_states(data->head) != 0;
 	origin = portprof_profile_origin_get(data->head);
 	head->is_known = event->has_stats || !data->is_live;
 	head->has_stats = event->has_stats;
@@ -186,6 +203,7 @@ static void copy_head(struct ppi_screen *screen)
 	head->unit = event->unit;
 	head->stats = event->stats;
 	head->event_count = portprof_profile_event_count(data->head);
+	ppi_subject_free(&subject);
 	if (then->profile)
 		head->recent_seconds =
 			(double)(data->moments[0].at_ns - then->at_ns) / 1e9;
@@ -196,7 +214,7 @@ static void copy_head(struct ppi_screen *screen)
 
 void ppi_screen_renew(struct ppi_screen *screen, bool may_wait)
 {
-	struct ppi_screen_wish wish = wish_of(screen);
+	struct ppi_screen_wish wish = ppi_screen_wish(screen);
 	struct ppi_screen_rows rows, callees;
 	bool is_good;
 

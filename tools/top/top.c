@@ -348,7 +348,8 @@ static bool turn(struct ppi_live *live, portprof_session *session,
 	top->title.backend = portprof_session_backend(session);
 	if (!top->screen) {
 		top->began_ns = ppi_monotonic_ns();
-		top->screen = ppi_screen_begin(&top->reader.data, 0);
+		top->screen = ppi_screen_begin(&top->reader.data,
+		                               SIZE_MAX);
 		if (!top->screen || !begin_reading(&top->reader, session))
 			return false;
 	}

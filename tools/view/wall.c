@@ -78,6 +78,19 @@ bool ppi_wall_find(const portprof_profile *profile, size_t events[PPI_STATES])
 	return events[PPI_READY] != SIZE_MAX || events[PPI_BLOCKED] != SIZE_MAX;
 }
 
+unsigned ppi_wall_states(const portprof_profile *profile)
+{
+	size_t events[PPI_STATES];
+	unsigned states = 0;
+
+	if (!ppi_wall_find(profile, events))
+		return 0;
+	for (unsigned i = 0; i < PPI_STATES; i++)
+		if (events[i] != SIZE_MAX)
+			states |= 1u << i;
+	return states;
+}
+
 void ppi_tag_open(struct ppi_labels *labels, const portprof_profile *profile,
                   enum ppi_tag tag)
 {
@@ -465,20 +478,6 @@ static bool choose_latency(const portprof_profile *profile, const char *path,
 	return false;
 }
 
-/* All states of which the profile has an event. */
-static unsigned states_in(const portprof_profile *profile)
-{
-	size_t events[PPI_STATES];
-	unsigned states = 0;
-
-	if (!ppi_wall_find(profile, events))
-		return 0;
-	for (unsigned i = 0; i < PPI_STATES; i++)
-		if (events[i] != SIZE_MAX)
-			states |= 1u << i;
-	return states;
-}
-
 int ppi_wall_check(const struct ppi_line *line, const char *event,
                    const struct ppi_wall_wish *wish)
 {
@@ -498,7 +497,7 @@ bool ppi_subject_choose(const portprof_profile *profile, const char *path,
 	if (!event && !states && wish->waits)
 		states = 1u << PPI_BLOCKED;
 	if (!event && !states && is_wall && !wish->is_latency)
-		states = states_in(profile);
+		states = ppi_wall_states(profile);
 	if (states) {
 		if (!choose_states(profile, path, states, subject))
 			return false;

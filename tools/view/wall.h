@@ -27,6 +27,10 @@ const char *ppi_state_name(enum ppi_state state);
  * ready nor blocked time is in it. */
 bool ppi_wall_find(const portprof_profile *profile, size_t events[PPI_STATES]);
 
+/* The states of which it has events, 1 << enum ppi_state; 0 where ppi_wall_find
+ * finds none. */
+unsigned ppi_wall_states(const portprof_profile *profile);
+
 /* ---- what is said of a wait, in labels ---- */
 
 /* In the order of PPI_BY_STATE and those behind it. */

@@ -14,6 +14,8 @@
 #define KERN_LWP 64
 
 #define P_PROFIL 0x00000020
+#define LSRUN 2
+#define LSONPROC 7
 
 struct kinfo_proc2 {
 	uint64_t p_paddr;
@@ -25,6 +27,8 @@ struct kinfo_lwp {
 	uint64_t l_addr;
 	int32_t l_lid;
 	uint32_t l_rtime_sec, l_rtime_usec;
+	int8_t l_stat; /* LS... */
+	char l_wmesg[8];
 };
 
 int sysctl(const int *name, u_int parts, void *old, size_t *old_bytes,

@@ -5,5 +5,7 @@
 #define OS_SYS_PROC_H
 
 #define PS_PROFIL 0x00000100
+#define SRUN 2
+#define SONPROC 7
 
 #endif

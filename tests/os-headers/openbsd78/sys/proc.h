@@ -3,4 +3,8 @@
  * the manual promises. */
 #ifndef OS_SYS_PROC_H
 #define OS_SYS_PROC_H
+
+#define SRUN 2
+#define SONPROC 7
+
 #endif
