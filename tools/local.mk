@@ -109,6 +109,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/header_short.c \
 	tools/view/names.c \
 	tools/view/names.h \
+	tools/view/remedy.c \
+	tools/view/remedy.h \
 	tools/view/view.c \
 	tools/view/life.c \
 	tools/view/life.h \
