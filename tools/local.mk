@@ -99,8 +99,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_text.c \
 	tools/report/report.c \
 	tools/report/report_tree.c \
-	tools/view/ticker.c \
-	tools/view/ticker.h \
+	tools/ticker.c \
+	tools/ticker.h \
 	tools/view/account.c \
 	tools/view/account.h \
 	tools/view/header.c \

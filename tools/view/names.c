@@ -5,10 +5,10 @@
 
 #include "tools/view/names.h"
 
+#include "tools/ticker.h"
 #include "tools/view/chains.h"
 #include "tools/view/life.h"
 #include "tools/view/owners.h"
-#include "tools/view/ticker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,6 +336,8 @@ bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
                     bool lines, bool inlines,
                     const struct ppi_named_sources *sources)
 {
+	bool ticks;
+
 	*named = (struct ppi_named){ 0 };
 	named->symbols =
 		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
@@ -346,9 +348,9 @@ bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
 		ppi_symbols_want_frames(named->symbols);
 	ppi_symbols_look_in(named->symbols, sources->debug_folder);
 	ppi_symbols_look_below(named->symbols, sources->root);
-	ppi_ticker_begin("naming code", "addresses");
+	ticks = ppi_ticker_begin("naming code", "addresses");
 	named->names = ppi_name_locations(profile, named->symbols);
-	ppi_ticker_end();
+	ppi_ticker_end(ticks);
 	return named->names != NULL;
 }
 
