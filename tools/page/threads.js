@@ -143,7 +143,7 @@ function timeAxis(facts) {
   requestAnimationFrame(() => {
     const seconds = facts.slices * facts.slice_ns / 1e9;
     const step = tickStep(seconds, Math.floor(line.clientWidth / TICK_WIDTH));
-    for (let i = 0; i * step < seconds * 0.999; i++) {
+    for (let i = 0; i * step < seconds * (1 - 30 / line.clientWidth); i++) {
       const tick = make("span", sayTick(i * step, step), { class: "tick" });
       tick.style.left = 100 * i * step / seconds + "%";
       line.append(tick);
