@@ -8,9 +8,9 @@
 #include <portprof/tool.h>
 
 #include "base/foreign_file.h"
-#include "tools/terminal.h"
 #include "tools/launch.h"
 #include "tools/options.h"
+#include "tools/ticker.h"
 #include "tools/tools.h"
 
 #include <dirent.h>
@@ -110,7 +110,8 @@ static portprof_profile *read_parts(const char *folder, struct ppi_parts *parts)
 	int count = scandir(folder, &entries, is_part, alphasort);
 
 	memset(parts, 0, sizeof(*parts));
-	ppi_progress_begin("putting parts together");
+	if (count > 0)
+		atomic_store(&ppi_ticker_all, (uint64_t)count);
 	for (int i = 0; i < count; i++) {
 		char *path = join(folder, entries[i]->d_name);
 
@@ -118,9 +119,8 @@ static portprof_profile *read_parts(const char *folder, struct ppi_parts *parts)
 			read_part(path, &all, parts);
 		free(path);
 		free(entries[i]);
-		ppi_progress_step((uint64_t)i + 1, (uint64_t)count, "parts");
+		atomic_store(&ppi_ticker_done, (uint64_t)i + 1);
 	}
-	ppi_progress_end();
 	if (count >= 0)
 		free(entries);
 	return all;
@@ -153,6 +153,7 @@ static int open_nameless(void)
 static bool copy(int from, int to)
 {
 	static char bytes[1 << 16];
+	uint64_t all = 0;
 	ssize_t got, done, put;
 
 	for (;;) {
@@ -168,6 +169,8 @@ static bool copy(int from, int to)
 			if (put < 0)
 				put = 0;
 		}
+		all += (uint64_t)got;
+		atomic_store(&ppi_ticker_done, all >> 20);
 	}
 }
 
@@ -175,11 +178,13 @@ static bool copy(int from, int to)
 static bool keep(int descriptor, const char *path)
 {
 	int file = open_nameless();
-	bool is_good;
+	bool is_good, ticks;
 
 	if (file < 0)
 		return false;
+	ticks = ppi_ticker_begin("reading", "MiB");
 	is_good = copy(descriptor, file);
+	ppi_ticker_end(ticks);
 	if (!is_good)
 		ppi_say("cannot copy '%s' to a temporary file: %s; set TMPDIR "
 		        "to a directory with room",
@@ -419,15 +424,12 @@ static void say_why(const char *path)
 	}
 }
 
-portprof_profile *ppi_profile_open(const char *path, const char *program,
-                                   uint64_t memory_max)
+static portprof_profile *open_any(const char *path, const char *program,
+                                  uint64_t memory_max)
 {
 	struct stat at;
 	portprof_profile *profile;
 
-	path = ppi_input_name(path);
-	if (!path)
-		return NULL;
 	if (portprof_gmon_is(path))
 		return open_gmon(path, program, memory_max);
 	if (program) {
@@ -451,6 +453,25 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 		return profile;
 	say_why(path);
 	return NULL;
+}
+
+portprof_profile *ppi_profile_open(const char *path, const char *program,
+                                   uint64_t memory_max)
+{
+	struct stat at = { 0 };
+	bool is_folder = stat(path, &at) == 0 && S_ISDIR(at.st_mode);
+	bool ticks = is_folder
+	                     ? ppi_ticker_begin("putting parts together", "parts")
+	                     : ppi_ticker_begin("reading", "MiB");
+	portprof_profile *profile = NULL;
+
+	if (ticks && !is_folder)
+		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
+	path = ppi_input_name(path);
+	if (path)
+		profile = open_any(path, program, memory_max);
+	ppi_ticker_end(ticks);
+	return profile;
 }
 
 /* ---- one of its events ---- */

@@ -99,8 +99,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_text.c \
 	tools/report/report.c \
 	tools/report/report_tree.c \
-	tools/view/ticker.c \
-	tools/view/ticker.h \
+	tools/ticker.c \
+	tools/ticker.h \
 	tools/view/account.c \
 	tools/view/account.h \
 	tools/view/header.c \
@@ -109,6 +109,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/header_short.c \
 	tools/view/names.c \
 	tools/view/names.h \
+	tools/view/remedy.c \
+	tools/view/remedy.h \
 	tools/view/view.c \
 	tools/view/life.c \
 	tools/view/life.h \

@@ -4,6 +4,7 @@
 
 #include "tools/output.h"
 
+#include "tools/ticker.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -268,11 +269,14 @@ bool ppi_spool_end(struct ppi_spool *spool, bool is_good)
 bool ppi_profile_put(const portprof_profile *profile, const char *path)
 {
 	struct ppi_spool spool;
-	bool is_good;
+	bool is_good, ticks;
 
 	if (!ppi_spool_begin(&spool, path, false))
 		return false;
+	ticks = ppi_ticker_begin("writing", "samples");
+	atomic_store(&ppi_ticker_done, portprof_profile_sample_count(profile));
 	is_good = portprof_profile_write(profile, spool.path) == PORTPROF_OK;
+	ppi_ticker_end(ticks);
 	if (!is_good)
 		ppi_say_failure(NULL);
 	return ppi_spool_end(&spool, is_good) && is_good;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static struct {
 	const char *doing; /* NULL: nothing is, or nobody would see it */
 	uint64_t begun_ms, next_ms;
 	bool is_shown;
-} line;
+	pthread_mutex_t lock; /* a thread may renew it (ticker.c) */
+} line = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t now_ms(void)
 {
@@ -34,37 +36,43 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-void ppi_progress_begin(const char *doing)
+bool ppi_progress_begin(const char *doing)
 {
-	ppi_progress_end();
+	bool is_free;
+
 	if (!ppi_is_terminal(stderr))
-		return;
-	line.doing = doing;
-	line.begun_ms = now_ms();
-	line.next_ms = line.begun_ms + PATIENCE_MS;
+		return false;
+	pthread_mutex_lock(&line.lock);
+	is_free = !line.doing;
+	if (is_free) {
+		line.doing = doing;
+		line.begun_ms = now_ms();
+		line.next_ms = line.begun_ms + PATIENCE_MS;
+	}
+	pthread_mutex_unlock(&line.lock);
+	return is_free;
 }
 
 void ppi_progress_step(uint64_t done, uint64_t all, const char *unit)
 {
-	uint64_t now;
+	uint64_t now = now_ms();
 
-	if (!line.doing)
-		return;
-	now = now_ms();
-	if (now < line.next_ms)
-		return;
-	line.next_ms = now + RENEW_MS;
-	line.is_shown = true;
-	/* back to the first column, and what was there away */
-	fprintf(stderr, "\r\033[K%s: %" PRIu64, line.doing, done);
-	if (all)
-		fprintf(stderr, " of %" PRIu64, all);
-	fprintf(stderr, " %s, %" PRIu64 " s", unit,
-	        (now - line.begun_ms) / 1000);
-	fflush(stderr);
+	pthread_mutex_lock(&line.lock);
+	if (line.doing && now >= line.next_ms) {
+		line.next_ms = now + RENEW_MS;
+		line.is_shown = true;
+		/* back to the first column, and what was there away */
+		fprintf(stderr, "\r\033[K%s: %" PRIu64, line.doing, done);
+		if (all)
+			fprintf(stderr, " of %" PRIu64, all);
+		fprintf(stderr, " %s, %" PRIu64 " s", unit,
+		        (now - line.begun_ms) / 1000);
+		fflush(stderr);
+	}
+	pthread_mutex_unlock(&line.lock);
 }
 
-void ppi_progress_hide(void)
+static void hide(void)
 {
 	if (line.is_shown) {
 		fputs("\r\033[K", stderr);
@@ -73,10 +81,21 @@ void ppi_progress_hide(void)
 	line.is_shown = false;
 }
 
+void ppi_progress_hide(void)
+{
+	/* a forked child may have it locked forever: it loses a clean line */
+	if (pthread_mutex_trylock(&line.lock) != 0)
+		return;
+	hide();
+	pthread_mutex_unlock(&line.lock);
+}
+
 void ppi_progress_end(void)
 {
-	ppi_progress_hide();
+	pthread_mutex_lock(&line.lock);
+	hide();
 	line.doing = NULL;
+	pthread_mutex_unlock(&line.lock);
 }
 
 /* ---- the user's pager, for long output, as with git ---- */

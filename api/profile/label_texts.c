@@ -314,13 +314,14 @@ bool ppi_label_texts_note(const struct ppi_label_texts *texts, char *out,
                           size_t bytes)
 {
 	if (texts->others)
-		snprintf(out, bytes, "%" PRIu64 " samples are of further sets "
-		         "of labels, summed up as (other): a file keeps %u; "
-		         "raise labelsets", texts->others,
+		snprintf(out, bytes, "%" PRIu64 " sample%s of further sets of "
+		         "labels, summed up as (other): a file keeps %u; raise "
+		         "labelsets", texts->others,
+		         texts->others == 1 ? " is" : "s are",
 		         texts->most ? texts->most : DEFAULT_MOST);
 	else if (texts->unknown)
-		snprintf(out, bytes, "%" PRIu64 " samples have unknown labels: "
-		         "the changes of their threads could not be read in "
-		         "time", texts->unknown);
+		snprintf(out, bytes, "%" PRIu64 " sample%s unknown labels: "
+		         "changes of threads could not be read in time",
+		         texts->unknown, texts->unknown == 1 ? " has" : "s have");
 	return texts->others || texts->unknown;
 }

@@ -85,6 +85,32 @@ for name in _portprof_verbs _portprof_options _portprof_formats \
 done
 if command -v zsh >/dev/null; then
 	check "zsh: it can be read" zsh -n "$srcdir/tools/completions/zsh/_portprof"
+	# with stand-ins for what its completion system has
+	# shellcheck disable=SC2016
+	by_zsh() {
+		zsh -fc '
+			compadd() { [[ $1 != -- ]] || shift; print -l -- "$@" }
+			compset() { }
+			_files() { print FILES }
+			_command_names() { print COMMANDS }
+			_normal() { print NORMAL $words[1] }
+			file=$1 CURRENT=$#
+			shift
+			words=(portprof "$@")
+			. $file' complete \
+			"$srcdir/tools/completions/zsh/_portprof" "$@" | sort -u
+	}
+	same "zsh: the verbs" "$(offered '')" "$(by_zsh '')"
+	same "zsh: verbs of help" "$(offered help '')" "$(by_zsh help '')"
+	same "zsh: options" "$(offered report -)" "$(by_zsh report -)"
+	same "zsh: formats" "$(offered export -f '')" "$(by_zsh export -f '')"
+	same "zsh: events" "$(offered stat -e '')" "$(by_zsh stat -e '')"
+	check "zsh: processes" [ "$(by_zsh top -p '' | grep -cx $$)" -eq 1 ]
+	same "zsh: functions of a profile" "$(offered report some.folded --callers '')" \
+		"$(by_zsh report some.folded --callers '')"
+	same "zsh: functions to annotate" "FILES hot_one hot_two main" \
+		"$(by_zsh annotate some.folded '' | tr '\n' ' ' | sed 's/ $//')"
+	same "zsh: behind -- a command" "NORMAL awk" "$(by_zsh record -- awk '')"
 else
 	skip "zsh: it can be read" "no zsh here"
 fi
@@ -95,6 +121,24 @@ if command -v fish >/dev/null; then
 	same "fish: the verbs" "$(echo "$verbs" | sort)" "$(fish -c "
 		source $fish
 		complete -C 'portprof '" | sed 's/\t.*//' | sort | grep -v -- -)"
+	by_fish() {
+		fish -c "source $fish; complete -C '$*'" | sed 's/\t.*//' | sort -u
+	}
+	same "fish: verbs of help" "report" "$(by_fish portprof help rep)"
+	same "fish: options" "$(offered report --c)" "$(by_fish portprof report --c)"
+	same "fish: formats" "$(offered export -f '' | sort)" \
+		"$(by_fish 'portprof export -f ')"
+	same "fish: events" "context-switches" \
+		"$(by_fish portprof stat -e context-sw)"
+	same "fish: events behind a comma" "page-faults,context-switches" \
+		"$(by_fish portprof stat -e page-faults,context-sw)"
+	check "fish: processes" [ "$(by_fish portprof top -p $$ | grep -cx $$)" -eq 1 ]
+	same "fish: functions of a profile" "hot_two" \
+		"$(by_fish portprof report some.folded --callers hot_t)"
+	same "fish: functions to annotate" "hot_one" \
+		"$(by_fish portprof annotate some.folded hot_o)"
+	check "fish: behind -- a command" \
+		[ "$(by_fish portprof record -- awk | grep -cx awk)" -eq 1 ]
 else
 	skip "fish: it can be read" "no fish here"
 fi

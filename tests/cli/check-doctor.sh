@@ -218,6 +218,6 @@ has "no program at all: what to look at" 'script.*interpreter' "$tmp/found"
 if [ -x /usr/bin/env ]; then
 	doctor -j /usr/bin/env
 	holds "a program of a package: its debug file, not how to compile it" \
-		'"debug-info" not in f or f["debug-info"]["verdict"] == "works" or "DEBUGINFOD_URLS=https://" in f["debug-info"]["remedy"]'
+		'"debug-info" not in f or f["debug-info"]["verdict"] == "works" or any(w in f["debug-info"]["remedy"] for w in ("DEBUGINFOD_URLS=https://", "-dbgsym", "debuginfo-install"))'
 fi
 tap_end

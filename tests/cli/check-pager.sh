@@ -28,6 +28,7 @@ on_terminal PAGER='cat >paged' "$portprof" report small.pb.gz
 same "a pager: status" 0 "$status"
 has "a pager gets the report" 'memcpy' paged
 has_not "the terminal gets none" 'memcpy' shown
+has "and how to walk through it" 'portprof browse small\.pb\.gz' paged
 has "colours stay" "$(printf '\033')" paged
 on_terminal PAGER='cat >wrong' PORTPROF_PAGER='cat >paged' "$portprof" \
 	report small.pb.gz
@@ -51,4 +52,5 @@ rm -f paged
 PAGER='cat >paged' "$portprof" report small.pb.gz >out
 check "a pipe or file: none" [ ! -e paged ]
 has "a pipe or file gets the report" 'memcpy' out
+has_not "and no more than that" 'portprof browse' out
 tap_end

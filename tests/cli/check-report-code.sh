@@ -229,6 +229,18 @@ else
 		"no build-id or no objcopy here"
 fi
 
+# Of a package: the command, in a line of its own and with the profile's name.
+head -c 6000000 /dev/urandom >noise
+record -q -F 1000 -o gzip.pb.gz -- gzip -9 -c noise
+report -i gzip.pb.gz
+if grep -q '^gzip has no symbols for [0-9.]* % of the total\.$' "$tmp/report"; then
+	has "a package's program: what brings its names can be copied" \
+		'^  (apt install [a-z0-9.+-]+-dbgsym|dnf debuginfo-install \$\(rpm -qf /[^ ]+\)|.*DEBUGINFOD_URLS=https://[^ ]+ portprof report --debuginfod gzip.pb.gz)$' \
+		"$tmp/report"
+else
+	skip "a package's program" "gzip is no stripped program here"
+fi
+
 # Deleted while it ran, and another file put in its place: what names do that were
 # not written while it was there (check-names-held.sh has those that were).
 cat >await-fly <<'EOF2'

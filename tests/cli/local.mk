@@ -111,6 +111,7 @@ SCRIPT_TESTS_ALL += \
 	tests/cli/check-in-step.sh \
 	tests/cli/check-names-time.sh \
 	tests/cli/check-names-typed.sh \
+	tests/cli/check-progress.sh \
 	tests/cli/check-record-beside.sh \
 	tests/cli/check-record-poor.sh \
 	tests/cli/check-record-shared.sh \
@@ -124,4 +125,5 @@ SCRIPT_TESTS_ALL += \
 SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh \
 	tests/cli/check-waits-peer.sh
 EXTRA_DIST += tests/cli/cli.sh tests/cli/wall_profile.py tests/cli/hostile.py tests/cli/otel_service.py tests/cli/otlp.py tests/cli/perf_script.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py tests/cli/tmux.sh tests/cli/waits_peer.py \
+	tests/cli/slow_pipe.py \
 	tests/cli/terminal.py

@@ -104,7 +104,7 @@ sys.path.insert(0, sys.argv[1])
 import page
 remedies = page.read(open("page.html").read())[0]["remedies"]
 print(*[module for module, words in remedies
-        if re.match("DEBUGINFOD_URLS=https://[^ ]+ portprof report --debuginfod", words)])' \
+        if re.search("DEBUGINFOD_URLS=https://[^ ]+ portprof report --debuginfod stripped.pb.gz$", words)])' \
 	"$srcdir/tests/html")"
 
 ### Waits

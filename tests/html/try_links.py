@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The page's address, its way back, tooltips and the keyboard alone."""
+import json
+
 from reader import check, near, same
 
 
@@ -181,4 +183,57 @@ def keys_of_time(b):
     near("Esc takes it away", whole, b.sum_shown())
 
 
-PARTS = (links, tips, keys_only, keys_of_time)
+def above(b, one, other):
+    """How far one ends above the beginning of the other, pixels."""
+    return b.run("document.querySelector(%s).getBoundingClientRect().top - "
+                 "document.querySelector(%s).getBoundingClientRect().bottom" %
+                 (json.dumps(other), json.dumps(one)))
+
+
+def lanes_of_time(b):
+    b.open_page("small.html")
+    check("without times the threads stand below the graph",
+          above(b, "#graph-part", "#threads-part") >= 0)
+    for width in (1280, 390):
+        b.open_page("times.html", width)
+        at = "at %d pixels " % width
+        check(at + "lines of time stand above the graph",
+              above(b, "#threads-part", "#graph-part") >= 0)
+        ticks = b.run("[...document.querySelectorAll('.tick')].map((e) => "
+                      "e.textContent)")
+        check(at + "they have seconds", len(ticks) > 1 and
+              all(one.endswith(" s") for one in ticks) and
+              float(ticks[0][:-2]) == 0, ticks)
+        check(at + "which stand where the lines have them", b.run("""(() => {
+          const box = (e) => document.querySelector(e).getBoundingClientRect();
+          return Math.abs(box(".axis-line").left - box(".lane-line").left) < 2
+            && Math.abs(box(".axis-line").width - box(".lane-line").width) < 2;
+        })()"""))
+        b.run("byId('main').append(make('div', null, { id: 'tall' })); "
+              "byId('tall').style.height = '3000px'; "
+              "scrollTo({ top: 1500, behavior: 'instant' })")
+        b.settle()
+        near(at + "they stay when the page scrolls", 1, 1 + b.run(
+            "document.querySelector('#threads-part')"
+            ".getBoundingClientRect().top"))
+        check(at + "and leave two thirds of the height", b.run(
+            "document.querySelector('#threads-part').offsetHeight * 3 < "
+            "innerHeight"))
+        b.run("document.querySelector('#table-part').scrollIntoView()")
+        b.settle()
+        check(at + "what is scrolled to is not behind them",
+              above(b, "#threads-part", "#table-part") >= 0)
+        b.call("Emulation.setEmulatedMedia", media="print")
+        same(at + "on paper they are where they were", "static", b.run(
+            "getComputedStyle(document.querySelector('#threads-part'))"
+            ".position"))
+        b.call("Emulation.setEmulatedMedia", media="")
+    for seconds, most, wanted in ((0.004, 8, "0.0005 s"), (6.5, 12, "1.0 s"),
+                                  (100, 12, "10 s"), (700, 12, "1 min"),
+                                  (5400, 12, "10 min"), (86400, 12, "2 h")):
+        step = b.run("tickStep(%g, %d)" % (seconds, most))
+        same("%g seconds have a mark each" % seconds,
+             wanted.replace("1.0", "1"), b.run("sayTick(%g, %g)" % (step, step)))
+
+
+PARTS = (links, tips, keys_only, keys_of_time, lanes_of_time)

@@ -13,6 +13,7 @@ check_PROGRAMS += \
 	tests/tools/test_origin \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
+	tests/tools/test_remedy \
 	tests/tools/test_report \
 	tests/tools/test_report_chains \
 	tests/tools/test_report_rows \
@@ -24,6 +25,7 @@ TESTS += \
 	tests/tools/test_origin \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
+	tests/tools/test_remedy \
 	tests/tools/test_report \
 	tests/tools/test_report_chains \
 	tests/tools/test_report_rows \
@@ -46,6 +48,8 @@ tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_origin_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_origin_LDADD = $(TOOLS_TEST_LDADD)
+tests_tools_test_remedy_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_remedy_LDADD = $(TOOLS_TEST_LDADD)
 
 # The library for its words; the fake profile goes before the real one, in a build
 # without shared libraries, too.

@@ -8,12 +8,10 @@
 #include "tools/screen/screen.h"
 #include "tools/tools.h"
 #include "tools/view/names.h"
-#include "tools/view/ticker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct options {
 	const char *input, *program, *event;
@@ -57,15 +55,9 @@ static const struct ppi_line line = {
 
 static portprof_profile *open_input(const struct options *options)
 {
-	portprof_profile *profile;
-	struct stat at;
+	portprof_profile *profile = ppi_profile_open(
+		options->input, options->program, options->memory_max);
 
-	ppi_ticker_begin("reading", "MiB");
-	if (stat(options->input, &at) == 0)
-		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
-	profile = ppi_profile_open(options->input, options->program,
-	                           options->memory_max);
-	ppi_ticker_end();
 	if (profile)
 		ppi_names_by_time(profile, options->sources.root, NULL);
 	return profile;

@@ -15,7 +15,8 @@
 #include "tools/launch.h"
 #include "tools/options.h"
 #include "tools/tools.h"
-#include "tools/view/names.h"
+#include "tools/symbols/symbols_download.h"
+#include "tools/view/remedy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -263,19 +264,11 @@ static bool has_debug_file(const struct ppi_doctor_host *host,
 static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
                              const char *path, char *out, size_t room)
 {
-	const char *server;
-	FILE *file;
-
-	if (is_own) {
+	if (is_own)
 		snprintf(out, room, "compile it with -g, and do not strip it");
-		return;
-	}
-	file = ppi_doctor_open_file(host, "/etc/os-release");
-	server = ppi_debuginfod_server(file);
-	if (file)
-		fclose(file);
-	snprintf(out, room, "install its debug package, or: DEBUGINFOD_URLS=%s "
-	         "debuginfod-find debuginfo %.400s", server, path);
+	else
+		ppi_debug_remedy(host->root, path, "record --debuginfod -- "
+		                 "COMMAND", ppi_download_is_here(), out, room);
 }
 
 static void debug_info(struct ppi_doctor *doctor, const char *name,

@@ -13,6 +13,8 @@
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/symbols/symbols_download.h"
+#include "tools/terminal.h"
+#include "tools/ticker.h"
 #include "tools/tools.h"
 #include "tools/view/filter.h"
 #include "tools/view/owners.h"
@@ -277,6 +279,21 @@ static bool choose(struct ppi_export *export, bool **is_left_out)
 	return result == PPI_FILTER_OK;
 }
 
+/* Between the lines of a terminal there is no place for one of progress. */
+static bool write_out(const struct ppi_export *export)
+{
+	bool is_seen = strcmp(export->output, "-") == 0 &&
+	               ppi_is_terminal(stdout);
+	bool ticks = !is_seen && ppi_ticker_begin("writing", "samples");
+	bool is_good;
+
+	atomic_store(&ppi_ticker_done,
+	             portprof_profile_sample_count(export->profile));
+	is_good = export->format->write(export);
+	ppi_ticker_end(ticks);
+	return is_good;
+}
+
 int ppi_export_main(int argc, char **argv)
 {
 	struct ppi_export export = { 0 };
@@ -300,8 +317,7 @@ int ppi_export_main(int argc, char **argv)
 	if (damage)
 		ppi_say("%s: %s", export.input, damage);
 	status = leave_out(&export) && prepare(&export) &&
-	         choose(&export, &is_left_out) &&
-	         export.format->write(&export)
+	         choose(&export, &is_left_out) && write_out(&export)
 	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	if (status == PPI_EXIT_OK) {
 		say_labels(&export);

@@ -16,7 +16,7 @@
 #include "tools/input.h"
 #include "tools/options.h"
 #include "tools/output.h"
-#include "tools/terminal.h"
+#include "tools/ticker.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -427,6 +427,7 @@ static int merge_regions(const struct merge *merge, int argc, char **argv)
 int ppi_merge_main(int argc, char **argv)
 {
 	struct merge merge = { 0 };
+	bool ticks;
 	int status = ppi_line_read(&line, argc, argv, &merge);
 
 	if (status != PPI_LINE_READ)
@@ -447,14 +448,13 @@ int ppi_merge_main(int argc, char **argv)
 	if (merge.is_json)
 		return ppi_line_wrong(&line, "-j needs tables of regions; '%s' "
 		                             "is not one", argv[optind]);
-	if (!merge.is_quiet)
-		ppi_progress_begin("merging");
-	for (int first = optind, i = first; i < argc; i++) {
+	ticks = !merge.is_quiet && ppi_ticker_begin("merging", "profiles");
+	atomic_store(&ppi_ticker_all, (uint64_t)(argc - optind));
+	for (int i = optind; i < argc; i++) {
 		add(&merge, argv[i]);
-		ppi_progress_step((uint64_t)(i - first) + 1,
-		                  (uint64_t)(argc - first), "profiles");
+		atomic_fetch_add(&ppi_ticker_done, 1);
 	}
-	ppi_progress_end();
+	ppi_ticker_end(ticks);
 	status = write_sum(&merge);
 	portprof_profile_free(merge.all);
 	return status;

@@ -15,6 +15,7 @@
 
 #include "tools/output.h"
 #include "tools/terminal.h"
+#include "tools/ticker.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -158,7 +159,13 @@ static bool put_page(void *context, FILE *out)
 
 bool ppi_page_write(struct ppi_page *page, const char *path)
 {
-	return ppi_out_write(path, put_page, page);
+	bool ticks = strcmp(path, "-") != 0 &&
+	             ppi_ticker_begin("writing the page", "samples"), is_good;
+
+	atomic_store(&ppi_ticker_done, page->tree.sample_count);
+	is_good = ppi_out_write(path, put_page, page);
+	ppi_ticker_end(ticks);
+	return is_good;
 }
 
 /* ---- the events of a profile ---- */
@@ -253,9 +260,13 @@ bool ppi_page_report(const struct ppi_report *report,
                      bool is_verbose)
 {
 	struct ppi_page page = { .title = title_of(report) };
-	bool is_good, is_written = false;
+	bool is_good, is_written = false, ticks;
 
 	ppi_color_choose("never");
+	ticks = strcmp(path, "-") != 0 &&
+	        ppi_ticker_begin("making the page", "samples");
+	atomic_store(&ppi_ticker_done,
+	             portprof_profile_sample_count(report->profile));
 	page.series = calloc(count + 1, sizeof(*page.series));
 	is_good = page.series != NULL;
 	for (size_t i = 0; is_good && i < count; i++) {
@@ -280,6 +291,7 @@ bool ppi_page_report(const struct ppi_report *report,
 		is_written = ppi_page_write(&page, path);
 	else
 		ppi_say("out of memory");
+	ppi_ticker_end(ticks);
 	ppi_page_free(&page);
 	free(page.code);
 	free(page.series);

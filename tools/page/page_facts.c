@@ -9,6 +9,7 @@
 #include "tools/tools.h"
 #include "tools/view/code.h"
 #include "tools/view/names.h"
+#include "tools/view/remedy.h"
 #include "tools/view/view.h"
 
 #include <inttypes.h>
@@ -258,7 +259,7 @@ static bool put_remedies(struct ppi_json *json, const struct ppi_page *page,
 {
 	const struct ppi_page_tree *tree = &page->tree;
 	bool *is_known = calloc(tree->function_count + 1u, sizeof(*is_known));
-	char remedy[256];
+	char remedy[640];
 
 	ppi_json_array(json, "remedies");
 	for (uint32_t i = 0; is_known && i < tree->function_count; i++) {
@@ -269,10 +270,10 @@ static bool put_remedies(struct ppi_json *json, const struct ppi_page *page,
 		is_known[module_of[i]] = true;
 		ppi_json_array(json, NULL);
 		ppi_json_text(json, NULL, one->module);
-		ppi_json_text(json, NULL,
-		              ppi_names_remedy(page->series[0].view.profile,
-		                               one->module, false, remedy,
-		                               sizeof(remedy)));
+		ppi_names_remedy(page->series[0].view.profile,
+		                 page->series[0].report.path, one->module,
+		                 false, remedy, sizeof(remedy));
+		ppi_json_text(json, NULL, remedy);
 		ppi_json_close(json);
 	}
 	ppi_json_close(json);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ---- Threads, each with its line of time where samples have times ----
 
-const LANES = 14; // shown at first
+// Shown at first: bars below the graph; lines of time above it, which stay in sight.
+const LANES = 14, TIMED_LANES = 5, NARROW_LANES = 3;
+const TICK_WIDTH = 64; // at least, CSS pixels
 
 const lanes = { isWhole: false, list: [], most: 0, drag: null };
 
@@ -118,6 +120,50 @@ function focusLane(box, act) {
   document.querySelectorAll(".lane-line.timed")[at]?.focus();
 }
 
+// A step between seconds that people count in.
+function tickStep(seconds, most) {
+  const least = seconds / Math.max(1, most);
+  for (const one of [60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400])
+    if (least > 30 && one >= least) return one;
+  const ten = 10 ** Math.floor(Math.log10(least));
+  return least > 86400 ? 86400 * Math.ceil(least / 86400) : [1, 2, 5, 10].find((one) => one * ten >= 0.999 * least) * ten;
+}
+
+function sayTick(at, step) {
+  const unit = step >= 3600 ? ["h", 3600] : step >= 60 ? ["min", 60] : ["s", 1];
+  const digits = unit[1] > 1 ? 0 : Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  return (at / unit[1]).toFixed(unit[1] > 1 && at % unit[1] ? 1 : digits) + " " + unit[0];
+}
+
+// The seconds below which all lines stand; the lines have a mark at each.
+function timeAxis(facts) {
+  const row = make("div", null, { class: "lane axis", "aria-hidden": "true" });
+  const line = make("div", null, { class: "axis-line" });
+  row.append(make("span"), make("span"), line, make("span"));
+  requestAnimationFrame(() => {
+    const seconds = facts.slices * facts.slice_ns / 1e9;
+    const step = tickStep(seconds, Math.floor(line.clientWidth / TICK_WIDTH));
+    for (let i = 0; i * step < seconds * (1 - 30 / line.clientWidth); i++) {
+      const tick = make("span", sayTick(i * step, step), { class: "tick" });
+      tick.style.left = 100 * i * step / seconds + "%";
+      line.append(tick);
+    }
+    byId("threads").style.setProperty("--tick", 100 * step / seconds + "%");
+  });
+  return row;
+}
+
+// Lines of time stand above the graph, and stay in sight; what is scrolled to
+// stops below them.
+function placeThreads(part, isTimed) {
+  const before = part.compareDocumentPosition(byId("graph-part")) & Node.DOCUMENT_POSITION_FOLLOWING;
+  part.classList.toggle("timed", isTimed);
+  if (isTimed && !before) byId("graph-part").before(part);
+  if (!isTimed && before) byId("graph-part").after(part);
+  const isSticky = !part.hidden && getComputedStyle(part).position === "sticky";
+  document.documentElement.style.scrollPaddingTop = (isSticky ? part.offsetHeight : 0) + 8 + "px";
+}
+
 function sayRange(facts, slices) {
   const second = facts.slice_ns / 1e9;
   return ((slices[0] - 1) * second).toFixed(2) + " s to " + (slices[1] * second).toFixed(2) + " s";
@@ -159,9 +205,10 @@ function showThreads(tree, facts, onRule, onRange) {
     : "each bar is a share of the total; with record --timeline they are lines of time",
     hasFilters() ? "shares of the total, as the filters leave them" : ""].filter(Boolean).join("; ");
   box.replaceChildren();
+  if (columns) box.append(timeAxis(facts));
   let most = 0;
   if (columns) for (const t of order) if (cells[t]) most = Math.max(most, mostOf(cells[t], parts));
-  const shown = lanes.isWhole ? order : order.slice(0, LANES);
+  const shown = lanes.isWhole ? order : order.slice(0, !columns ? LANES : innerWidth > 640 ? TIMED_LANES : NARROW_LANES);
   for (const t of shown) {
     const row = make("div", null, { class: "lane" + (threadIsIn(facts, t) ? "" : " out") });
     const name = make("button", threadName(facts, t), { class: "link lane-name", title: "Only this thread" });
@@ -192,10 +239,10 @@ function showThreads(tree, facts, onRule, onRange) {
     row.append(line, hide);
     box.append(row);
   }
-  if (shown.length < order.length) {
-    const more = make("button", `Show all ${order.length} threads`);
-    more.addEventListener("click", () => { lanes.isWhole = true; showThreads(tree, facts, onRule, onRange); });
-    box.append(more);
-  }
+  const more = byId("more-threads");
+  more.hidden = shown.length === order.length;
+  more.textContent = `Show all ${order.length} threads`;
+  more.onclick = () => { lanes.isWhole = true; showThreads(tree, facts, onRule, onRange); };
+  placeThreads(part, columns > 0);
   markRange(facts);
 }

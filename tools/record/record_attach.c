@@ -166,12 +166,14 @@ static enum reason wait_for_end(struct attach *attach)
 	portprof_stats stats = { .size = sizeof(stats) };
 	enum reason reason;
 
-	if (!attach->record->options.is_quiet && !attach->has_child &&
-	    !attach->record->push)
-		ppi_progress_begin("recording (Ctrl-C ends it)");
+	bool is_told = !attach->record->options.is_quiet &&
+	               !attach->has_child && !attach->record->push &&
+	               ppi_progress_begin("recording (Ctrl-C ends it)");
+
 	while (!has_ended(attach, &reason)) {
-		if (portprof_session_stats(attach->session, 0, &stats) ==
-		    PORTPROF_OK)
+		if (is_told &&
+		    portprof_session_stats(attach->session, 0, &stats) ==
+			    PORTPROF_OK)
 			ppi_progress_step(stats.kept_samples, 0, "samples");
 		if (attach->record->push)
 			ppi_push_turn(attach->record->push, attach->session,
@@ -179,7 +181,8 @@ static enum reason wait_for_end(struct attach *attach)
 		else
 			nanosleep(&nap, NULL);
 	}
-	ppi_progress_end();
+	if (is_told)
+		ppi_progress_end();
 	return reason;
 }
 

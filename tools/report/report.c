@@ -22,7 +22,6 @@
 #include "tools/tools.h"
 #include "tools/view/filter.h"
 #include "tools/view/names.h"
-#include "tools/view/ticker.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -30,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- the command line ---- */
 
@@ -288,14 +286,9 @@ static void free_options(struct report_options *options)
 static portprof_profile *open_input(const struct report_options *options,
                                     const char *path)
 {
-	portprof_profile *profile;
-	struct stat at;
+	portprof_profile *profile = ppi_profile_open(path, options->program,
+	                                             options->memory_max);
 
-	ppi_ticker_begin("reading", "MiB");
-	if (stat(path, &at) == 0)
-		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
-	profile = ppi_profile_open(path, options->program, options->memory_max);
-	ppi_ticker_end();
 	if (profile)
 		ppi_names_by_time(profile, options->sources.root, NULL);
 	return profile;

@@ -7,6 +7,7 @@
 #include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/view/names.h"
+#include "tools/view/remedy.h"
 #include "tools/view/short_names.h"
 #include "tools/view/view.h"
 
@@ -486,7 +487,8 @@ static void print_hints(const struct ppi_report *report,
                         const char *lacks, bool of_lines, FILE *out)
 {
 	const char *before = "\n";
-	char words[PPI_SHOWN_BYTES], module[PPI_SHOWN_BYTES / 2], remedy[256];
+	bool is_command;
+	char words[PPI_SHOWN_BYTES], module[PPI_SHOWN_BYTES / 2], remedy[640];
 
 	for (size_t i = 0; i < list->count; i++) {
 		double share =
@@ -500,11 +502,19 @@ static void print_hints(const struct ppi_report *report,
 		fputs(before, out);
 		before = "";
 		snprintf(module, sizeof(module), "%s", list->modules[i].module);
+		is_command = ppi_names_remedy(report->profile, report->path,
+		                              module, of_lines, remedy,
+		                              sizeof(remedy));
 		snprintf(words, sizeof(words), "%s has no %s for %.1f %% of the "
-		         "total: %s.", module, lacks, share,
-		         ppi_names_remedy(report->profile, module, of_lines,
-		                          remedy, sizeof(remedy)));
+		         "total%s%.400s.", module, lacks, share,
+		         is_command ? "" : ": ", is_command ? "" : remedy);
 		ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
+		/* a line of its own, so that it can be copied */
+		if (is_command) {
+			fputs("  ", out);
+			ppi_put_text(remedy, out);
+			fputc('\n', out);
+		}
 	}
 }
 

@@ -25,10 +25,20 @@ static struct {
 
 static void *client;
 
-bool ppi_download_begin(const char **why)
+bool ppi_download_is_here(void)
 {
 	static const char *const names[] = { "debuginfod_begin",
 	                                     "debuginfod_find_debuginfo" };
+
+#ifndef HAVE_LIBDW
+	return false;
+#endif
+	return ppi_library_load(CLIENT, names, sizeof(names) / sizeof(names[0]),
+	                        &functions);
+}
+
+bool ppi_download_begin(const char **why)
+{
 	const char *servers = getenv("DEBUGINFOD_URLS");
 
 	if (client)
@@ -43,8 +53,7 @@ bool ppi_download_begin(const char **why)
 		       "names the distribution's";
 		return false;
 	}
-	if (!ppi_library_load(CLIENT, names, sizeof(names) / sizeof(names[0]),
-	                      &functions)) {
+	if (!ppi_download_is_here()) {
 		*why = "elfutils' " CLIENT " is not here: install it "
 		       "(libdebuginfod1, elfutils-debuginfod-client)";
 		return false;

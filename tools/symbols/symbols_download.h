@@ -9,6 +9,9 @@
  * be, and *why is the reason with what helps. */
 bool ppi_download_begin(const char **why);
 
+/* Whether elfutils' library is here, and this build can read what it brings. */
+bool ppi_download_is_here(void);
+
 /* Unless that was called: no library and no program that this one starts
  * downloads anything either. */
 void ppi_download_never(void);

@@ -9,9 +9,9 @@
 #include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/symbols/symbols_jit.h"
+#include "tools/ticker.h"
 #include "tools/tools.h"
 #include "tools/view/names.h"
-#include "tools/view/ticker.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -242,7 +242,7 @@ bool ppi_names_give(portprof_profile *profile,
 	struct ppi_symbols *symbols =
 		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
 	struct ppi_symbols_name *names = NULL;
-	bool is_good;
+	bool is_good, ticks;
 
 	ppi_settle_debuginfod();
 	if (symbols && ppi_names_by_time(profile, sources->root, held)) {
@@ -250,9 +250,9 @@ bool ppi_names_give(portprof_profile *profile,
 		ppi_symbols_look_in(symbols, sources->debug_folder);
 		ppi_symbols_look_below(symbols, sources->root);
 		ppi_symbols_know_held(symbols, held);
-		ppi_ticker_begin("naming code", "addresses");
+		ticks = ppi_ticker_begin("naming code", "addresses");
 		names = ppi_name_locations(profile, symbols);
-		ppi_ticker_end();
+		ppi_ticker_end(ticks);
 	}
 	if (!names)
 		ppi_say("out of memory");

@@ -5,10 +5,10 @@
 
 #include "tools/view/names.h"
 
+#include "tools/ticker.h"
 #include "tools/view/chains.h"
 #include "tools/view/life.h"
 #include "tools/view/owners.h"
-#include "tools/view/ticker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,6 +336,8 @@ bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
                     bool lines, bool inlines,
                     const struct ppi_named_sources *sources)
 {
+	bool ticks;
+
 	*named = (struct ppi_named){ 0 };
 	named->symbols =
 		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
@@ -346,9 +348,9 @@ bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
 		ppi_symbols_want_frames(named->symbols);
 	ppi_symbols_look_in(named->symbols, sources->debug_folder);
 	ppi_symbols_look_below(named->symbols, sources->root);
-	ppi_ticker_begin("naming code", "addresses");
+	ticks = ppi_ticker_begin("naming code", "addresses");
 	named->names = ppi_name_locations(profile, named->symbols);
-	ppi_ticker_end();
+	ppi_ticker_end(ticks);
 	return named->names != NULL;
 }
 
@@ -356,92 +358,6 @@ void ppi_named_free(struct ppi_named *named)
 {
 	free(named->names);
 	ppi_symbols_free(named->symbols);
-}
-
-/* ---- how a file gets the names that it lacks ---- */
-
-/*
- * Who has the debug files of a system's packages, by ID or ID_LIKE of
- * os-release(5). From the list of servers at https://debuginfod.elfutils.org,
- * which asks the others itself.
- */
-static const struct {
-	const char *system, *server;
-} servers[] = {
-	{ "debian", "https://debuginfod.debian.net" },
-	{ "ubuntu", "https://debuginfod.ubuntu.com" },
-	{ "fedora", "https://debuginfod.fedoraproject.org" },
-	{ "centos", "https://debuginfod.centos.org" },
-	{ "arch", "https://debuginfod.archlinux.org" },
-	{ "suse", "https://debuginfod.opensuse.org" },
-	{ "opensuse", "https://debuginfod.opensuse.org" },
-};
-
-/* The first word of a line that is in the table; its own before those that it
- * is like. */
-const char *ppi_debuginfod_server(FILE *os_release)
-{
-	const char *found = "https://debuginfod.elfutils.org";
-	char line[256];
-	bool is_own = false;
-
-	while (os_release && !is_own &&
-	       fgets(line, sizeof(line), os_release)) {
-		bool is_id = strncmp(line, "ID=", 3) == 0;
-
-		if (!is_id && strncmp(line, "ID_LIKE=", 8) != 0)
-			continue;
-		for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]);
-		     i++)
-			if (!is_own && strstr(line, servers[i].system)) {
-				found = servers[i].server;
-				is_own = is_id;
-			}
-	}
-	return found;
-}
-
-bool ppi_is_packaged(const char *path)
-{
-	static const char *const folders[] = { "/usr/", "/lib", "/bin/",
-		                               "/sbin/" };
-
-	if (strncmp(path, "/usr/local/", 11) == 0)
-		return false;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-			return true;
-	return false;
-}
-
-const char *ppi_names_remedy(const portprof_profile *profile,
-                             const char *module, bool of_lines, char *out,
-                             size_t bytes)
-{
-	const portprof_profile_mapping *mapping;
-	FILE *system;
-
-	for (size_t i = 0;
-	     (mapping = portprof_profile_mapping_get(profile, i)) != NULL;
-	     i++) {
-		const char *slash = strrchr(mapping->path, '/');
-
-		if (!slash || strcmp(slash + 1, module) != 0 ||
-		    !ppi_is_packaged(mapping->path) || !mapping->build_id[0])
-			continue;
-		system = fopen("/etc/os-release", "re");
-		snprintf(out, bytes, "DEBUGINFOD_URLS=%s portprof report "
-		         "--debuginfod downloads them",
-		         ppi_debuginfod_server(system));
-		if (system)
-			fclose(system);
-		return out;
-	}
-	snprintf(out, bytes, "%s",
-	         of_lines ? "compile it with -g"
-	                  : "keep the symbol table (no strip, no -s), or have "
-	                    "its debug symbols in --debug-dir");
-	return out;
 }
 
 /* ---- where interrupts are let in ---- */

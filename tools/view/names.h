@@ -69,19 +69,6 @@ bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
 
 /* ---- what a name says ---- */
 
-/* The server with the debug files of a system's packages, by its os-release(5);
- * NULL: of any. */
-const char *ppi_debuginfod_server(FILE *os_release);
-
-/* Whether a distribution installed a file, and so has stripped it. */
-bool ppi_is_packaged(const char *path);
-
-/* What gives a module, as the profile's files are called, the names (or lines) that
- * it lacks: where there is one, a command that can be typed. Returns `out`. */
-const char *ppi_names_remedy(const portprof_profile *profile,
-                             const char *module, bool of_lines, char *out,
-                             size_t bytes);
-
 /* Whether a function of the kernel is one that lets interrupts in again. A
  * clock's interrupt that comes while they are off waits until there: it gets
  * samples of what ran before it (skid). */

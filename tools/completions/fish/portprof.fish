@@ -23,12 +23,33 @@ function __portprof_options
         string split ', '
 end
 
+# behind what stands before the last comma
 function __portprof_events
-    portprof list 2>/dev/null | string match -rg '^  ([A-Za-z][A-Za-z0-9_.-]*)(?: |$)'
+    set -l before (string match -r '^.*,' -- (commandline -ct))
+    portprof list 2>/dev/null |
+        string match -rg '^  ([A-Za-z][A-Za-z0-9_.-]*)(?: |$)' |
+        string replace -r '^' "$before"
 end
 
+# "NAME: what it is; NAME: ..." behind --format
+function __portprof_formats
+    portprof export --help 2>/dev/null | string trim | string join ' ' |
+        string match -rg -- '--format FORMAT +(.*?) -i, ' | string split '; ' |
+        string match -rg '^([a-z-]+): '
+end
+
+# the profile that is on the line already, if any
+function __portprof_profile
+    for word in (commandline -opc)[3..]
+        test -f $word; and echo $word
+    end | tail -n 1
+end
+
+# the hot ones, by the last part of their name
 function __portprof_functions
-    portprof report -n 100 -x '|' 2>/dev/null | tail -n +2 |
+    set -l profile (__portprof_profile)
+    test -n "$profile"; or set profile portprof.pb.gz
+    portprof report -n 100 -x '|' -i $profile 2>/dev/null | tail -n +2 |
         string replace -r '.*\|' '' | string replace -r '[(].*' '' |
         string replace -ar '<[^<>]*>' '' | string replace -r '.*::' '' | string match -r '^[A-Za-z_~].*' | sort -u
 end
@@ -38,13 +59,30 @@ function __portprof_before
     contains -- $words[-1] $argv
 end
 
+# behind -- there is a command of its own
+function __portprof_behind_separator
+    contains -- -- (commandline -opc)
+end
+
+function __portprof_is_verb
+    contains -- (__portprof_verb) $argv; and not __portprof_behind_separator
+end
+
 complete -c portprof -n __portprof_needs_verb -f -a '(__portprof_verbs)'
 complete -c portprof -n '__portprof_before help' -f -a '(__portprof_verbs)'
-complete -c portprof -n 'not __portprof_needs_verb' -a '(__portprof_options)'
+complete -c portprof -n 'string match -q -- "-*" (commandline -ct); and not __portprof_behind_separator' -a '(__portprof_options)'
 complete -c portprof -n '__portprof_before -e --event -M --metrics' -f -a '(__portprof_events)'
 complete -c portprof -n '__portprof_before -p --pid' -f -a '(__fish_complete_pids)'
+complete -c portprof -n '__portprof_before --name' -f -a '(__fish_complete_proc)'
+complete -c portprof -n '__portprof_before -t --tid' -f -a '(ps -eL -o lwp= | string trim)'
+complete -c portprof -n '__portprof_before --unit' \
+    -f -a '(systemctl list-units --plain --no-legend --no-pager 2>/dev/null | string replace -r " .*" "")'
+complete -c portprof -n '__portprof_before -f --format' -f -a '(__portprof_formats)'
+complete -c portprof -n '__portprof_behind_separator; or __portprof_is_verb record stat top' \
+    -a '(__fish_complete_command)'
 complete -c portprof -n '__portprof_before --color' -f -a 'auto always never'
 complete -c portprof -n '__portprof_before --call-graph' -f -a 'auto dwarf fp none'
 complete -c portprof -n '__portprof_before -b --backend' -f -a 'auto perf timer itimer rusage'
-complete -c portprof -n '__portprof_before --callers --callees --focus --function annotate' \
+complete -c portprof -n '__portprof_before --callers --callees --focus --function' \
     -f -a '(__portprof_functions)'
+complete -c portprof -n '__portprof_is_verb annotate' -a '(__portprof_functions)'

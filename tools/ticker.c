@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress of a report that takes long, on a terminal. */
+/* Progress of what takes long, on a terminal. */
 #include "config.h"
 
-#include "tools/view/ticker.h"
+#include "tools/ticker.h"
 
 #include "tools/terminal.h"
 
@@ -14,7 +14,7 @@
 
 enum { STEP_MS = 200 };
 
-/* The report's own, which is one a process; only the thread steps. */
+/* The line's owner fills them; only the thread steps. */
 atomic_uint_fast64_t ppi_ticker_done, ppi_ticker_all;
 
 static struct {
@@ -22,7 +22,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t over;
 	const char *unit;
-	bool is_running, is_over;
+	bool is_over;
 } ticker = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	     .over = PTHREAD_COND_INITIALIZER };
 
@@ -55,28 +55,27 @@ static void *tick(void *unused)
 	return unused;
 }
 
-void ppi_ticker_begin(const char *doing, const char *unit)
+bool ppi_ticker_begin(const char *doing, const char *unit)
 {
-	ppi_ticker_end();
+	if (!ppi_progress_begin(doing))
+		return false;
 	atomic_store(&ppi_ticker_done, 0);
 	atomic_store(&ppi_ticker_all, 0);
-	if (!ppi_is_terminal(stderr))
-		return;
-	ppi_progress_begin(doing);
 	ticker.unit = unit;
 	ticker.is_over = false;
-	ticker.is_running =
-		pthread_create(&ticker.thread, NULL, tick, NULL) == 0;
+	if (pthread_create(&ticker.thread, NULL, tick, NULL) == 0)
+		return true;
+	ppi_progress_end();
+	return false;
 }
 
-void ppi_ticker_end(void)
+void ppi_ticker_end(bool is_begun)
 {
-	if (!ticker.is_running)
+	if (!is_begun)
 		return;
 	pthread_mutex_lock(&ticker.lock);
 	ticker.is_over = true;
 	pthread_cond_signal(&ticker.over);
 	pthread_mutex_unlock(&ticker.lock);
 	pthread_join(ticker.thread, NULL);
-	ticker.is_running = false;
 }
