@@ -339,8 +339,10 @@ static portprof_status deliver(struct portprof_session *session,
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
 	left = NULL;
-	if (area)
+	if (area) {
 		ppi_area_mark(area, place);
+		ppi_area_be_alone(area, session->is_alone);
+	}
 	ppi_notice_look(session);
 	ppi_silence_look(session);
 	return status ? failed_drain(session, status, why) : PORTPROF_OK;
@@ -406,6 +408,14 @@ static portprof_status begin(struct portprof_session *session,
 	return status;
 }
 
+/* Samples reach the recorder without us, and nothing is to happen at a time. */
+static bool can_be_alone(const struct portprof_session *session)
+{
+	return session->opened.area && session->opened.bs.ops->heirs &&
+	       session->is_running && session->ends_ns == UINT64_MAX &&
+	       ppi_helper_begins_on_demand();
+}
+
 portprof_status ppi_session_resume(struct portprof_session *session,
                                    struct ppi_diag *why)
 {
@@ -419,6 +429,7 @@ portprof_status ppi_session_resume(struct portprof_session *session,
 		status = begin(session, why);
 	if (status)
 		return status;
+	session->is_alone = can_be_alone(session);
 	/* the recorder is told of the code at once: this process may be killed */
 	if (session->opened.area && session->is_running) {
 		drain(session, why);
@@ -427,7 +438,8 @@ portprof_status ppi_session_resume(struct portprof_session *session,
 	} else {
 		ppi_helper_wake(&session->task);
 	}
-	ppi_helper_begin();
+	if (!session->is_alone)
+		ppi_helper_begin();
 	return PORTPROF_OK;
 }
 
@@ -497,6 +509,7 @@ static unsigned run_task(struct ppi_helper_task *task)
 	pthread_mutex_lock(&session->lock);
 	/* with a descriptor no callback runs here, which might never return */
 	session->is_served = session->notice.is_on;
+	session->is_alone = false;
 	serve(session);
 	session->is_served = false;
 	longest_ms = session->opened.bs.drain_every_ms; /* as of now */

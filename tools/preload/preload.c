@@ -370,6 +370,7 @@ static void begin(void)
 
 	if (!config)
 		return;
+	ppi_helper_promise_to_begin();
 	if (portprof_session_open(config, &session)) {
 		say_failure();
 		session = NULL;
@@ -402,6 +403,15 @@ static void end(void)
 	if (session && portprof_session_close(session))
 		say("the profile of this process is incomplete",
 		    portprof_last_diag()->words);
+}
+
+void ppi_preload_need_helper(void)
+{
+	int kept = errno;
+
+	if (ppi_preload_is_active())
+		ppi_helper_begin();
+	errno = kept;
 }
 
 bool ppi_preload_is_light(void)

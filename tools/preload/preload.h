@@ -53,6 +53,9 @@ bool ppi_preload_is_active(void);
 bool ppi_preload_is_light(void);
 void ppi_preload_grow(void);
 
+/* What takes more than ticks has happened, see ppi_helper_promise_to_begin. */
+void ppi_preload_need_helper(void);
+
 /* Stop measuring this process and finish its file. Nothing in a child that
  * shares its parent's memory. */
 void ppi_preload_finish(void);
