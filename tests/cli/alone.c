@@ -2,13 +2,14 @@
 /*
  * A program of one thread, which it stays, or not.
  *
- * usage: alone count | thread WAY | load LIBRARY FUNCTION MILLISECONDS [kill]
+ * usage: alone count | cancel | thread WAY
+ *        alone load LIBRARY FUNCTION MILLISECONDS [kill]
  *
- * count prints how many threads the process has. thread starts a second one by
- * pthread, thrd, timer (which never expires) or clone, waits until there is a third,
- * at most ten seconds, and prints how many there are. load works so long in a
- * function of numbers that a library has, which it loads itself, and with "kill"
- * ends by that signal.
+ * count prints how many threads the process has; cancel, that it has cancelled one
+ * that waits for a signal. thread starts a second one by pthread, thrd, timer (which
+ * never expires) or clone, waits until there is a third, at most ten seconds, and
+ * prints how many there are. load works so long in a function of numbers that a
+ * library has, which it loads itself, and with "kill" ends by that signal.
  */
 #define _GNU_SOURCE
 
@@ -97,6 +98,32 @@ static int start(const char *way)
 	             CLONE_THREAD | CLONE_SYSVSEM, NULL) < 0;
 }
 
+static void *wait_for_signal(void *unused)
+{
+	sigset_t set;
+	int number;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	sigwait(&set, &number);
+	return unused;
+}
+
+static int cancel(void)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pthread_create(&thread, NULL, wait_for_signal, NULL))
+		return 4;
+	nap();
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	puts(result == PTHREAD_CANCELED ? "cancelled" : "returned");
+	return 0;
+}
+
 static int work(const char *library, const char *function, double ms)
 {
 	struct timespec now;
@@ -126,6 +153,8 @@ int main(int argc, char **argv)
 			raise(SIGKILL);
 		return status;
 	}
+	if (strcmp(way, "cancel") == 0)
+		return cancel();
 	if (strcmp(way, "thread") == 0 && argc > 2) {
 		status = start(argv[2]);
 		for (int i = 0; i < 10000 && count_threads() < 3; i++)

@@ -48,6 +48,18 @@ for backend in timer itimer; do
 	for way in pthread thrd timer clone; do
 		threads $backend 3 thread $way
 	done
+	# what unwinds a thread is loaded when that is done
+	record -b $backend -o out.pb.gz -- "$alone" cancel
+	same "$backend, cancel: status" 0 "$status"
+	same "$backend, cancel: the thread" cancelled "$(cat printed)"
+	# and what writes files is not there where none is written
+	if grep -q '^#define PPI_LATE_PRELOAD 1' "$builddir/config.h"; then
+		record -b $backend -o out.pb.gz -- sed -n \
+			'/lib\(z\|protobuf\|gcc_s\)/p; /preload/p' /proc/self/maps
+		check "$backend: the object is there" grep -q preload printed
+		check "$backend: no library for files is there" \
+			sh -c '! grep "lib\(z\|protobuf\|gcc_s\)[-.]" printed'
+	fi
 	for end in "" kill; do
 		record -b $backend -F 250 -o loaded.pb.gz -- "$alone" load \
 			libm.so.6 lgamma 600 $end

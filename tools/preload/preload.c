@@ -10,6 +10,7 @@
  *   signals.c   handlers and the profiling timer, which both sides want
  *   masks.c     masks, and waiting for signals
  *   calls.c     the end of a process, threads, raw system calls
+ *   late.c      libraries that are loaded when a file is to be written
  *
  * The wrappers of fork, exec and what minds threads are in compat/exec/.
  */
@@ -640,6 +641,10 @@ __attribute__((constructor)) static void load(void)
 	}
 	if (self.settings.regions)
 		return;
+	if (!self.settings.share && !ppi_preload_load_late()) {
+		say_not("zlib or protobuf-c cannot be loaded, which files need");
+		return;
+	}
 	if (!self.settings.output)
 		self.settings.output = strdup(DEFAULT_OUTPUT);
 	if (!self.settings.output)
