@@ -128,12 +128,10 @@ __attribute__((constructor)) static void watch_quick_exit(void)
 
 static int (*real_create)(pthread_t *, const pthread_attr_t *,
                           void *(*)(void *), void *);
-static int (*real_timer)(clockid_t, struct sigevent *, timer_t *);
 
 __attribute__((constructor(101))) static void find_create(void)
 {
 	ppi_next_function("pthread_create", &real_create);
-	ppi_next_function("timer_create", &real_timer);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -154,13 +152,22 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	return error;
 }
 
+/* Only such a C library lets a process be without the helper. */
+#ifdef HAVE_SYS_SINGLE_THREADED_H
+static int (*real_timer)(clockid_t, struct sigevent *, timer_t *);
+
+__attribute__((constructor(101))) static void find_timer(void)
+{
+	ppi_next_function("timer_create", &real_timer);
+}
+
 int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 {
 	bool has_thread = event && event->sigev_notify == SIGEV_THREAD;
 	int result;
 
 	if (!real_timer)
-		find_create();
+		find_timer();
 	if (!real_timer) {
 		errno = ENOSYS;
 		return -1;
@@ -172,6 +179,7 @@ int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 		ppi_preload_need_helper();
 	return result;
 }
+#endif
 
 #ifdef HAVE_THREADS_H
 static int (*real_thrd)(thrd_t *, thrd_start_t, void *);
