@@ -376,6 +376,11 @@ bool ppi_area_put(struct ppi_area *area, const portprof_record *record,
 bool ppi_area_note(struct ppi_area *area, const char *note);
 void ppi_area_mark(struct ppi_area *area, uint64_t place);
 
+/* While a process has no helper thread, nobody in it looks for code or writes
+ * accounts: samples wait for no mark, and what they weigh is the account until
+ * the process ends or has that thread. */
+void ppi_area_be_alone(struct ppi_area *area, bool is_alone);
+
 /* The account as of now; `is_last`: nothing more will come. */
 void ppi_area_account(struct ppi_area *area, const struct ppi_account *account,
                       bool is_last);

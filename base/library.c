@@ -12,6 +12,9 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 /* The program itself comes first; a loader is named in it, or it needs none. */
 static int find_loader(struct dl_phdr_info *info, size_t size, void *is_there)
@@ -29,6 +32,17 @@ bool ppi_library_is_static(void)
 
 	dl_iterate_phdr(find_loader, &has_loader);
 	return !has_loader;
+}
+
+/* Where the kernel has put the loader; 0 where that is the program (execve(2) in
+ * linux/fs/binfmt_elf.c), which no loader changes. */
+bool ppi_library_has_loader(void)
+{
+#ifdef AT_BASE
+	return getauxval(AT_BASE) != 0;
+#else
+	return false;
+#endif
 }
 
 bool ppi_library_load(const char *file, const char *const names[],

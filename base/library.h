@@ -12,6 +12,10 @@
  */
 bool ppi_library_is_static(void);
 
+/* Whether the system has loaded this program's file, and a loader beside it: not
+ * a loader that was told to load it. False where that is not known. */
+bool ppi_library_has_loader(void);
+
 /*
  * Load `file` and put the addresses of its functions `names` into `functions`,
  * which points to as many pointers to functions. False when it, or one of

@@ -22,6 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef HAVE_SYS_SINGLE_THREADED_H /* glibc 2.32 */
+#include <sys/single_threaded.h>
+#endif
+
 #if defined(__linux__)
 #include <sys/syscall.h>
 #elif defined(__FreeBSD__) || defined(__DragonFly__)
@@ -39,6 +43,15 @@
 #elif defined(__sun)
 #include <thread.h>
 #endif
+
+bool ppi_thread_is_only(void)
+{
+#ifdef HAVE_SYS_SINGLE_THREADED_H
+	return __libc_single_threaded;
+#else
+	return false;
+#endif
+}
 
 /* ---- ids and names ---- */
 

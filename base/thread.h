@@ -37,6 +37,10 @@ bool ppi_thread_name(int64_t pid, int64_t tid, char *name, size_t bytes);
  * does not say, whether it is the caller. */
 bool ppi_thread_is_own(int64_t tid);
 
+/* Whether the process has never had another thread than the caller; false where the
+ * C library does not say. */
+bool ppi_thread_is_only(void);
+
 /* Whether all threads of the process but the caller, which is not its first,
  * have ended, and the exit status of the first; false when that is not known. */
 bool ppi_thread_is_last(int *exit_status);

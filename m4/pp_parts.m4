@@ -79,6 +79,30 @@ AC_DEFUN([PP_LAZY_LIBPFM4], [
       PP_PC_LIBS=`AS_ECHO(["$PP_PC_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`])])
 ])
 
+# PP_LATE_PRELOAD: most programs that have the preloaded object write no file, and
+# each library costs a short one a tenth of its life. So what files need is loaded by
+# those that write one, if the names are known.
+AC_DEFUN([PP_LATE_PRELOAD], [
+  PP_PRELOAD_LIBS=$PP_LIB_LIBS
+  pp_late=no
+  AS_IF([test "$pp_preload" = yes && test "$ac_cv_search_dlopen" != no], [
+    PP_LOADED_FROM([ZLIB], [libz], [const char *zlibVersion(void);],
+      [*zlibVersion()])
+    PP_LOADED_FROM([PROTOBUF_C], [libprotobuf-c],
+      [const char *protobuf_c_version(void);], [*protobuf_c_version()])
+    AS_IF([test $pp_cv_file_ZLIB != none && test $pp_cv_file_PROTOBUF_C != none], [
+      pp_late=yes
+      AC_DEFINE_UNQUOTED([PPI_ZLIB_FILE], ["$pp_cv_file_ZLIB"],
+        [The shared library of zlib, which the preloaded object loads.])
+      AC_DEFINE_UNQUOTED([PPI_PROTOBUF_C_FILE], ["$pp_cv_file_PROTOBUF_C"],
+        [The shared library of protobuf-c, which the preloaded object loads.])
+      PP_PRELOAD_LIBS=`AS_ECHO([" $PP_LIB_LIBS "]) |
+        sed "s| $ZLIB_LIBS | |; s| $PROTOBUF_C_LIBS | |"`])])
+  AS_IF([test $pp_late = yes],
+    [AC_DEFINE([PPI_LATE_PRELOAD], [1], [It does.])])
+  AM_CONDITIONAL([LATE_PRELOAD], [test $pp_late = yes])
+])
+
 # PP_LAZY_CURL: libcurl brings some twenty libraries with it, so the command loads it
 # when it first pushes or fetches; else it is linked.
 AC_DEFUN([PP_LAZY_CURL], [

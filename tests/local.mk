@@ -21,7 +21,7 @@
 
 TEST_CPPFLAGS = $(AM_CPPFLAGS)
 # Through the convenience library, so that hidden functions can be tested.
-HIDDEN_LDADD = libportprof-tested.la libportprof-core.la
+HIDDEN_LDADD = libportprof-tested.la libportprof-core.la $(PP_LIB_LIBS)
 TEST_LDADD = $(HIDDEN_LDADD) $(CMOCKA_LIBS)
 
 TEST_EXTENSIONS = .sh

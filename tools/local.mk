@@ -253,6 +253,11 @@ libportprof_preload_la_SOURCES = \
 	tools/preload/settings.c \
 	tools/preload/signals.c \
 	tools/preload/signals.h
+if LATE_PRELOAD
+libportprof_preload_la_SOURCES += tools/preload/late.c
+else
+EXTRA_DIST += tools/preload/late.c
+endif
 libportprof_preload_la_LIBADD = $(PRELOAD_LIBS)
 libportprof_preload_la_LDFLAGS = $(PRELOAD_LINK)
 if HAVE_VERSION_SCRIPT

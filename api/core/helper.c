@@ -40,7 +40,8 @@ static struct helper {
 	_Atomic long owner; /* the process that started it */
 	unsigned takers;
 	bool is_up, should_end, is_manual;
-	bool is_late;     /* it is taken and to be started by ppi_helper_begin */
+	bool is_late;     /* it is taken and to be started by ppi_helper_begin, */
+	bool is_on_demand; /* by who has promised to */
 	bool is_changing; /* being started or ended: takers wait */
 	bool is_gone;     /* there is none: it has ended by itself, see below,
 	                   * or could not be started again */
@@ -353,10 +354,23 @@ void ppi_helper_begin(void)
 	struct ppi_diag unused;
 
 	pthread_mutex_lock(&helper.lock);
-	if (helper.is_late && !helper.suspensions)
+	while (helper.is_changing)
+		pthread_cond_wait(&helper.done, &helper.lock);
+	if (helper.is_late && !helper.suspensions) {
+		helper.is_late = false;
 		helper.is_gone = create(&unused) != PORTPROF_OK;
-	helper.is_late &= helper.suspensions != 0;
+	}
 	pthread_mutex_unlock(&helper.lock);
+}
+
+void ppi_helper_promise_to_begin(void)
+{
+	helper.is_on_demand = true;
+}
+
+bool ppi_helper_begins_on_demand(void)
+{
+	return helper.is_on_demand && helper.is_late && ppi_thread_is_only();
 }
 
 /* It is there, and its number is not known yet. */

@@ -38,6 +38,15 @@ void ppi_helper_give_back(void);
 void ppi_helper_take_later(void);
 void ppi_helper_begin(void);
 
+/*
+ * A thread costs a short process more than all else: its end waits until the
+ * thread has had a CPU once more. Who promises calls ppi_helper_begin when the
+ * process has more to be looked at than samples, which need no thread: a second
+ * thread, code that is unloaded, labels. True where that is still to come.
+ */
+void ppi_helper_promise_to_begin(void);
+bool ppi_helper_begins_on_demand(void);
+
 /* 0: there is none. Waits for one that was begun. */
 int64_t ppi_helper_tid(void);
 

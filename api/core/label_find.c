@@ -17,6 +17,10 @@
 /* So long nobody knows yet whether there will be labels. */
 #define FIRST_NS UINT64_C(2000000000)
 
+/* In a program that is recorded from its start a store that we have not made comes
+ * later, if ever, and most have ended before. */
+#define OWN_LOOK_NS UINT64_C(20000000)
+
 /* As kernels name the mapping of base/label_store.c. */
 #define ANNOUNCED "/memfd:" PPI_LABELS_MEMFD
 
@@ -413,6 +417,8 @@ struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
 	finder->by_time = by_time;
 	finder->box = -1;
 	finder->began_ns = ppi_monotonic_ns();
+	if (plan->area)
+		finder->next_own_look_ns = finder->began_ns + OWN_LOOK_NS;
 	finder->self = (uint32_t)getpid();
 	finder->measured = target->is_self ? (int64_t)finder->self
 	                                   : target->pid;

@@ -244,11 +244,14 @@ static void see_unload(struct portprof_session *session)
 		                     ppi_ticks_place(&session->opened.bs));
 }
 
+/* Other code may come to its place, and that a recorder cannot see. */
 void portprof_unload_begin(void)
 {
 	int kept = errno;
 
 	for_all_sessions(expect_unload);
+	if (process.sessions && process.owner == getpid())
+		ppi_helper_begin();
 	errno = kept;
 }
 

@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_RECORDS = 1024, DEFAULT_WORDS = 16384, STACKS = 16 };
+enum {
+	DEFAULT_RECORDS = 1024,
+	DEFAULT_WORDS = 16384,
+	STACKS = 16,
+	AREA_RECORDS = 64 /* where samples go elsewhere: modules and labels */
+};
 
 static size_t records_in_room = DEFAULT_RECORDS;
 
@@ -31,26 +36,33 @@ static size_t words_of_stacks(const struct ppi_plan *plan)
 	       (records_in_room == DEFAULT_RECORDS ? STACKS : 1);
 }
 
+static size_t records_of(const struct ppi_plan *plan)
+{
+	return plan->area && records_in_room > AREA_RECORDS ? AREA_RECORDS
+	                                                    : records_in_room;
+}
+
 portprof_status ppi_pump_init(struct ppi_pump *pump,
                               const struct ppi_plan *plan,
                               struct ppi_diag *why)
 {
-	size_t words = (records_in_room == DEFAULT_RECORDS ? DEFAULT_WORDS :
-	                                                     PPI_WORDS_MIN) +
+	size_t records = records_of(plan);
+	size_t words = (records == DEFAULT_RECORDS ? DEFAULT_WORDS :
+	                                             PPI_WORDS_MIN) +
 	               words_of_stacks(plan);
 	size_t event_count = plan->event_count;
 
-	pump->room.record_room = records_in_room;
+	pump->room.record_room = records;
 	pump->room.word_room = words;
 	pump->event_count = event_count;
-	pump->room.records = calloc(records_in_room,
+	pump->room.records = calloc(records,
 	                            sizeof(*pump->room.records));
 	pump->room.words = calloc(words, sizeof(*pump->room.words));
-	pump->verdicts = calloc(records_in_room, 1);
+	pump->verdicts = calloc(records, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
 	pump->area = plan->area;
 	pump->chain_depth = plan->chain_depth;
-	pump->verdict_room = pump->held.most_records = records_in_room;
+	pump->verdict_room = pump->held.most_records = records;
 	pump->held.most_words = words;
 	if (unwinds(plan))
 		pump->unwinder = ppi_unwinder_new(ppi_machine_here());

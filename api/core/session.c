@@ -9,6 +9,7 @@
 
 #include "api/core/diag.h"
 #include "base/cleanup.h"
+#include "base/fork_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -339,8 +340,10 @@ static portprof_status deliver(struct portprof_session *session,
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
 	left = NULL;
-	if (area)
+	if (area) {
 		ppi_area_mark(area, place);
+		ppi_area_be_alone(area, session->is_alone);
+	}
 	ppi_notice_look(session);
 	ppi_silence_look(session);
 	return status ? failed_drain(session, status, why) : PORTPROF_OK;
@@ -406,6 +409,14 @@ static portprof_status begin(struct portprof_session *session,
 	return status;
 }
 
+/* Samples reach the recorder without us, and nothing is to happen at a time. */
+static bool can_be_alone(const struct portprof_session *session)
+{
+	return session->opened.area && session->opened.bs.ops->heirs &&
+	       session->is_running && session->ends_ns == UINT64_MAX &&
+	       ppi_helper_begins_on_demand();
+}
+
 portprof_status ppi_session_resume(struct portprof_session *session,
                                    struct ppi_diag *why)
 {
@@ -419,6 +430,7 @@ portprof_status ppi_session_resume(struct portprof_session *session,
 		status = begin(session, why);
 	if (status)
 		return status;
+	session->is_alone = can_be_alone(session);
 	/* the recorder is told of the code at once: this process may be killed */
 	if (session->opened.area && session->is_running) {
 		drain(session, why);
@@ -427,7 +439,8 @@ portprof_status ppi_session_resume(struct portprof_session *session,
 	} else {
 		ppi_helper_wake(&session->task);
 	}
-	ppi_helper_begin();
+	if (!session->is_alone)
+		ppi_helper_begin();
 	return PORTPROF_OK;
 }
 
@@ -497,6 +510,7 @@ static unsigned run_task(struct ppi_helper_task *task)
 	pthread_mutex_lock(&session->lock);
 	/* with a descriptor no callback runs here, which might never return */
 	session->is_served = session->notice.is_on;
+	session->is_alone = false;
 	serve(session);
 	session->is_served = false;
 	longest_ms = session->opened.bs.drain_every_ms; /* as of now */
@@ -625,6 +639,17 @@ static void close_in_child(struct portprof_session *session)
 	free(session);
 }
 
+/* All is with the recorder, and the system gives back what a process has that
+ * ends: quicker than we do it piece by piece. Who looks for leaks finds a pointer. */
+static bool ends_with_process(struct portprof_session *session)
+{
+	static struct portprof_session *kept;
+
+	if (ppi_heir.is_ending && session->opened.area)
+		kept = session;
+	return kept == session;
+}
+
 portprof_status portprof_session_close(portprof_session *session)
 {
 	struct ppi_diag why = { 0 };
@@ -647,10 +672,12 @@ portprof_status portprof_session_close(portprof_session *session)
 	ppi_helper_remove(&session->task);
 	why = session->failure;
 	finish_sinks(session, why.status ? &(struct ppi_diag){ 0 } : &why);
-	free_parts(session);
-	ppi_opened_close(&session->opened);
-	pthread_mutex_destroy(&session->lock);
-	free(session);
+	if (!ends_with_process(session)) {
+		free_parts(session);
+		ppi_opened_close(&session->opened);
+		pthread_mutex_destroy(&session->lock);
+		free(session);
+	}
 	return why.status ? ppi_report(&why) : PORTPROF_OK;
 }
 

@@ -53,6 +53,7 @@ struct portprof_session {
 	bool is_paused_for_call;
 	bool is_delivering;   /* sinks are at work: not the time to stop */
 	bool is_served;       /* by the helper, and nobody called */
+	bool is_alone;        /* there is no helper yet, see backends/backend.h */
 	bool is_complete;     /* the process ends: its files were closed */
 	struct ppi_pump pump;
 	struct ppi_sink sinks[PORTPROF_SINKS_MAX];

@@ -16,6 +16,7 @@
 #include "backends/backend.h"
 #include "base/clock_ns.h"
 #include "base/elf.h"
+#include "base/library.h"
 #include "base/processes.h"
 #include "base/thread.h"
 
@@ -177,6 +178,8 @@ static bool find_program(uint64_t address, char *buffer)
 {
 	struct file_at at = { address, buffer };
 
+	if (ppi_library_has_loader() && ppi_program_path(buffer, PATH_ROOM))
+		return true;
 	buffer[0] = '\0';
 	ppi_process_each_code((uint32_t)getpid(), find_file, &at);
 	return buffer[0] || ppi_program_path(buffer, PATH_ROOM);

@@ -110,6 +110,7 @@ static portprof_status use_memory(struct ppi_area *area, struct ppi_diag *why)
 	               ppi_stream_bytes(SHARE_STREAM_BYTES));
 	area->since = ppi_tick_ring_head(&area->ring);
 	ppi_area_mark(area, area->since);
+	ppi_area_be_alone(area, false);
 	shared->pid = area->owner_pid;
 	shared->parent_pid = getppid();
 	atomic_store(&shared->use, SHARE_USED);
@@ -215,6 +216,11 @@ void ppi_area_since(struct ppi_area *area, uint64_t since)
 void ppi_area_mark(struct ppi_area *area, uint64_t place)
 {
 	atomic_store(&area->shared->marked, (size_t)place);
+}
+
+void ppi_area_be_alone(struct ppi_area *area, bool is_alone)
+{
+	atomic_store(&area->shared->is_alone, is_alone);
 }
 
 /* The account in force stays whole if we are killed while writing. */

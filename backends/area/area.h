@@ -17,7 +17,7 @@
 #define SHARE_MAGIC UINT32_C(0x70707368)
 
 /* Raise with any change below or of what is put into rings and streams. */
-#define SHARE_LAYOUT 5u
+#define SHARE_LAYOUT 6u
 
 enum {
 	SHARE_AREAS_MAX = 1024, /* processes measured at once */
@@ -55,6 +55,8 @@ struct share_area {
 	int64_t pid, parent_pid;
 	/* place in the ring: the code of all samples before it was told */
 	_Atomic size_t marked;
+	/* no helper thread looks for code or writes accounts yet */
+	_Atomic int is_alone;
 	/* of two accounts the one with this number is whole */
 	_Atomic unsigned current;
 	struct ppi_account accounts[2];
@@ -100,6 +102,7 @@ struct pool_area {
 	uint32_t pid, parent_pid;
 	uint32_t heirs[POOL_HEIRS]; /* forked children whose birth was told */
 	unsigned heir_count;
+	uint64_t weight; /* of its own samples that were taken */
 };
 
 struct ppi_pool {

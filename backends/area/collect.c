@@ -125,6 +125,7 @@ void ppi_pool_give_back(struct ppi_pool *pool, size_t number)
 	atomic_store(&shared->current, 0);
 	atomic_store(&shared->use, SHARE_UNUSED);
 	area->is_used = area->is_dead = area->is_told = false;
+	area->weight = 0;
 	atomic_store(&pool->index->slots[number].state, SHARE_FREE);
 }
 
@@ -208,6 +209,24 @@ static struct ppi_account read_account(const struct share_area *shared)
 			return account;
 		before = after;
 	}
+}
+
+/* Nobody in the process writes accounts, or puts marks: until it has a helper
+ * thread, or has ended. */
+static bool is_alone(const struct pool_area *area)
+{
+	return atomic_load(&area->shared->is_alone) &&
+	       atomic_load(&area->shared->use) != SHARE_ENDED;
+}
+
+/* Of a process that is alone the samples are the total, as those of heirs are. */
+static struct ppi_account account_of(const struct pool_area *area)
+{
+	struct ppi_account account = read_account(area->shared);
+
+	if (is_alone(area) && account.total_weight < area->weight)
+		account.total_weight = account.cpu_time_ns = area->weight;
+	return account;
 }
 
 /* An area that was taken and whose process has not said so yet is left alone,
@@ -408,25 +427,36 @@ static const struct share_message *next_message(struct pool_area *area,
 	return message;
 }
 
-/* What its code is has been told when it is taken. */
+/* What its code is and its labels are will be told by the process. Nobody looks
+ * at code any more where only heirs are left; code of a process that is alone is
+ * looked at from here. */
+static bool waits_for_mark(const struct pool_area *area,
+                           const struct ppi_tick *tick)
+{
+	size_t marked = atomic_load(&area->shared->marked);
+
+	return !area->is_dead &&
+	       atomic_load(&area->shared->use) != SHARE_ENDED &&
+	       (ptrdiff_t)(ppi_tick_ring_tail(&area->ring) - marked) >= 0 &&
+	       (tick->label_set || !is_alone(area));
+}
+
 static enum ppi_tick_moved move_sample(struct collect_state *state,
                                        struct pool_area *area,
                                        struct ppi_room *room)
 {
-	struct ppi_tick heirs = ppi_tick_ring_next(&area->ring);
+	struct ppi_tick tick = ppi_tick_ring_next(&area->ring);
 	enum ppi_tick_moved moved;
-	size_t marked = atomic_load(&area->shared->marked);
 
-	/* nobody looks at code any more where only heirs are left */
-	if (!area->is_dead &&
-	    atomic_load(&area->shared->use) != SHARE_ENDED &&
-	    (ptrdiff_t)(ppi_tick_ring_tail(&area->ring) - marked) >= 0)
+	if (waits_for_mark(area, &tick))
 		return PPI_TICK_NONE;
-	if (!tell_heir(area, (uint32_t)heirs.pid, room))
+	if (!tell_heir(area, (uint32_t)tick.pid, room))
 		return PPI_TICK_NO_ROOM;
 	moved = ppi_tick_ring_move(&area->ring, area->pid, room);
-	if (moved == PPI_TICK_MOVED && heirs.pid)
-		add_heirs(state, &heirs);
+	if (moved == PPI_TICK_MOVED && tick.pid)
+		add_heirs(state, &tick);
+	else if (moved == PPI_TICK_MOVED)
+		area->weight += tick.weight;
 	return moved;
 }
 
@@ -489,7 +519,7 @@ static void add_account(struct ppi_account *sum,
 static void retire(struct collect_state *state, size_t number)
 {
 	struct pool_area *area = &state->pool->areas[number];
-	struct ppi_account account = read_account(area->shared);
+	struct ppi_account account = account_of(area);
 
 	if (atomic_load(&area->shared->use) != SHARE_ENDED)
 		account.total_certainty = PORTPROF_UNKNOWN;
@@ -539,7 +569,7 @@ static portprof_status collect_stats(struct ppi_backend_session *bs,
 		out->lost_samples += ppi_tick_ring_dropped(&area->ring);
 		if (!area->is_used)
 			continue;
-		account = read_account(area->shared);
+		account = account_of(area);
 		add_account(out, &account);
 	}
 	out->lost_samples += state->begun_lost;

@@ -8,10 +8,11 @@ check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/ten tests/cli/toggled tests/cli/touch
 # futex(2), sigtimedwait(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
-check_PROGRAMS += tests/cli/otel_burn tests/cli/switches tests/cli/waits \
+check_PROGRAMS += tests/cli/alone tests/cli/otel_burn tests/cli/switches tests/cli/waits \
 	tests/cli/waits_pointers
 endif
 # programs to be measured: without portprof in them
+tests_cli_alone_LDADD = -lpthread
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
@@ -69,6 +70,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-privacy.sh \
 	tests/cli/check-regions.sh \
 	tests/cli/check-record-account.sh \
+	tests/cli/check-record-alone.sh \
 	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-coroutines.sh \
 	tests/cli/check-record-ends.sh \

@@ -19,7 +19,7 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/README.md
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
 	$(PP_CMD_CFLAGS)
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
-FUZZ_LDADD = libportprof-tools.la libportprof-core.la
+FUZZ_LDADD = libportprof-tools.la libportprof-core.la $(PP_LIB_LIBS)
 FUZZ_COMMON = tests/fuzz/fuzz.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_config_CPPFLAGS = $(FUZZ_CPPFLAGS)

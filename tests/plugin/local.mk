@@ -11,7 +11,7 @@ tests_plugin_linked_la_SOURCES = tests/plugin/plugin.c
 tests_plugin_linked_la_LIBADD = libportprof.la
 tests_plugin_linked_la_LDFLAGS = $(PLUGIN_LINK)
 tests_plugin_inside_la_SOURCES = tests/plugin/plugin.c
-tests_plugin_inside_la_LIBADD = libportprof-core.la
+tests_plugin_inside_la_LIBADD = libportprof-core.la $(PP_LIB_LIBS)
 tests_plugin_inside_la_LDFLAGS = $(PLUGIN_LINK)
 endif
 SCRIPT_TESTS += tests/plugin/check-plugin.sh

@@ -50,6 +50,55 @@ static void test_call_runs_in_the_helper(void **state)
 	assert_int_equal(ppi_helper_cpu_ns(), 0);
 }
 
+static size_t count_threads(void)
+{
+	int64_t tids[8];
+	size_t count = 0;
+
+	assert_int_equal(ppi_thread_list(tids, 8, &count), 0);
+	return count;
+}
+
+static void *begin_helper(void *unused)
+{
+	(void)unused;
+	ppi_helper_begin();
+	return NULL;
+}
+
+/* Before any other, so that the process has had no second thread. */
+static void test_on_demand_there_is_none_before(void **state)
+{
+	struct seen seen = { 0 };
+	pthread_t other;
+
+	(void)state;
+	ppi_helper_promise_to_begin();
+	assert_false(ppi_helper_begins_on_demand());
+	ppi_helper_take_later();
+	if (ppi_thread_is_only())
+		assert_true(ppi_helper_begins_on_demand());
+	ppi_helper_call(look_around, &seen);
+	assert_int_equal(seen.tid, ppi_thread_id());
+	assert_int_equal(count_threads(), 1);
+	/* several may want it at once */
+	assert_int_equal(pthread_create(&other, NULL, begin_helper, NULL), 0);
+	assert_false(ppi_helper_begins_on_demand());
+	ppi_helper_begin();
+	pthread_join(other, NULL);
+	ppi_helper_call(look_around, &seen);
+	assert_int_equal(seen.tid, ppi_helper_tid());
+	assert_int_not_equal(seen.tid, ppi_thread_id());
+	assert_int_equal(count_threads(), 2);
+	ppi_helper_give_back();
+	assert_int_equal(ppi_helper_tid(), 0);
+	/* given back before it was begun */
+	ppi_helper_take_later();
+	ppi_helper_give_back();
+	ppi_helper_begin();
+	assert_int_equal(ppi_helper_tid(), 0);
+}
+
 /* The last of several takers ends the thread, not the first. */
 static void test_thread_lives_as_long_as_somebody_needs_it(void **state)
 {
@@ -236,6 +285,7 @@ static void test_manual_mode_has_no_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_on_demand_there_is_none_before),
 		cmocka_unit_test(test_call_runs_in_the_helper),
 		cmocka_unit_test(test_suspended_is_not_there),
 		cmocka_unit_test(

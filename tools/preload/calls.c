@@ -19,11 +19,18 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
+#ifdef HAVE_THREADS_H
+#include <threads.h>
+#endif
 
 #ifdef HAVE_LINUX_SECCOMP_H
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#ifndef PR_SET_VMA /* Linux 5.17 */
+#define PR_SET_VMA 0x53564d41
+#endif
 #endif
 
 /* ---- the end of a process ---- */
@@ -114,8 +121,10 @@ __attribute__((constructor)) static void watch_quick_exit(void)
 
 /* ---- the second thread ---- */
 
-/* pthread_create: a forked child that is measured by its parent's session gets
- * one of its own before it has a second thread. */
+/* A forked child that is measured by its parent's session gets one of its own before
+ * it has a second thread, and a process without our helper thread gets that, which
+ * looks for others, behind it. thrd_create(3) and timers that run a function in a
+ * thread do not call pthread_create by its name, clone(2) not at all. */
 
 static int (*real_create)(pthread_t *, const pthread_attr_t *,
                           void *(*)(void *), void *);
@@ -128,18 +137,111 @@ __attribute__((constructor(101))) static void find_create(void)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                    void *(*start)(void *), void *context)
 {
+	bool is_own = PPI_IS_OWN_CALL();
+	int error;
+
 	if (!real_create)
 		find_create();
 	if (!real_create)
 		return EAGAIN;
-	if (!PPI_IS_OWN_CALL())
+	if (!is_own)
 		ppi_preload_grow();
-	return real_create(thread, attr, start, context);
+	error = real_create(thread, attr, start, context);
+	if (!is_own && !error)
+		ppi_preload_need_helper();
+	return error;
 }
+
+/* Only such a C library lets a process be without the helper. */
+#ifdef HAVE_SYS_SINGLE_THREADED_H
+static int (*real_timer)(clockid_t, struct sigevent *, timer_t *);
+
+__attribute__((constructor(101))) static void find_timer(void)
+{
+	ppi_next_function("timer_create", &real_timer);
+}
+
+int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+	bool has_thread = event && event->sigev_notify == SIGEV_THREAD;
+	int result;
+
+	if (!real_timer)
+		find_timer();
+	if (!real_timer) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (has_thread)
+		ppi_preload_grow();
+	result = real_timer(clock, event, timer);
+	if (has_thread && result == 0)
+		ppi_preload_need_helper();
+	return result;
+}
+#endif
+
+#ifdef HAVE_THREADS_H
+static int (*real_thrd)(thrd_t *, thrd_start_t, void *);
+
+__attribute__((constructor(101))) static void find_thrd(void)
+{
+	ppi_next_function("thrd_create", &real_thrd);
+}
+
+int thrd_create(thrd_t *thread, thrd_start_t start, void *context)
+{
+	int result;
+
+	if (!real_thrd)
+		find_thrd();
+	if (!real_thrd)
+		return thrd_error;
+	ppi_preload_grow();
+	result = real_thrd(thread, start, context);
+	if (result == thrd_success)
+		ppi_preload_need_helper();
+	return result;
+}
+#endif
+
+#ifdef CLONE_THREAD
+typedef int clone_function(int (*)(void *), void *, int, void *, ...);
+static clone_function *real_clone;
+
+__attribute__((constructor(101))) static void find_clone(void)
+{
+	ppi_next_function("clone", &real_clone);
+}
+
+int clone(int (*start)(void *), void *stack, int flags, void *context, ...)
+{
+	void *more[3];
+	va_list list;
+	int result;
+
+	va_start(list, context);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(list, void *);
+	va_end(list);
+	if (!real_clone)
+		find_clone();
+	if (flags & CLONE_THREAD)
+		ppi_preload_grow();
+	result = real_clone(start, stack, flags, context, more[0], more[1],
+	                    more[2]);
+	if ((flags & CLONE_THREAD) && result > 0)
+		ppi_preload_need_helper();
+	return result;
+}
+#endif
 
 /* ---- raw calls ---- */
 
 /*
+ * Stores of labels are announced by a memfd, our own, too, or by the name of a
+ * mapping: then somebody has to read them (base/label_store.c, base/otel_context.c).
+ *
  * Ways past the wrappers: syscall(2), and prctl(2) into a sandbox where our
  * handler's own calls would end the thread. Only calls by instructions of the
  * program's own remain.
@@ -197,6 +299,8 @@ int prctl(int option, ...)
 	result = real.prctl(option, a[0], a[1], a[2], a[3]);
 	if (is_strict && result != 0)
 		after_refused();
+	if (option == PR_SET_VMA)
+		ppi_preload_need_helper();
 	return result;
 }
 
@@ -312,6 +416,10 @@ long syscall(long number, ...)
 	va_end(list);
 	if (!real.syscall)
 		find_raw_calls();
+#ifdef SYS_memfd_create
+	if (number == SYS_memfd_create)
+		ppi_preload_need_helper();
+#endif
 	if (PPI_IS_OWN_CALL())
 		return real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (intercept(number, a, &result))

@@ -10,6 +10,7 @@
  *   signals.c   handlers and the profiling timer, which both sides want
  *   masks.c     masks, and waiting for signals
  *   calls.c     the end of a process, threads, raw system calls
+ *   late.c      libraries that are loaded when a file is to be written
  *
  * The wrappers of fork, exec and what minds threads are in compat/exec/.
  */
@@ -370,6 +371,7 @@ static void begin(void)
 
 	if (!config)
 		return;
+	ppi_helper_promise_to_begin();
 	if (portprof_session_open(config, &session)) {
 		say_failure();
 		session = NULL;
@@ -402,6 +404,15 @@ static void end(void)
 	if (session && portprof_session_close(session))
 		say("the profile of this process is incomplete",
 		    portprof_last_diag()->words);
+}
+
+void ppi_preload_need_helper(void)
+{
+	int kept = errno;
+
+	if (ppi_preload_is_active())
+		ppi_helper_begin();
+	errno = kept;
 }
 
 bool ppi_preload_is_light(void)
@@ -630,6 +641,10 @@ __attribute__((constructor)) static void load(void)
 	}
 	if (self.settings.regions)
 		return;
+	if (!self.settings.share && !ppi_preload_load_late()) {
+		say_not("zlib or protobuf-c cannot be loaded, which files need");
+		return;
+	}
 	if (!self.settings.output)
 		self.settings.output = strdup(DEFAULT_OUTPUT);
 	if (!self.settings.output)

@@ -53,6 +53,17 @@ bool ppi_preload_is_active(void);
 bool ppi_preload_is_light(void);
 void ppi_preload_grow(void);
 
+/* Load the libraries that files are written with. False: they are not there. In normal
+ * context, where the loader may be asked. */
+#ifdef PPI_LATE_PRELOAD
+bool ppi_preload_load_late(void);
+#else
+#define ppi_preload_load_late() true
+#endif
+
+/* What takes more than ticks has happened, see ppi_helper_promise_to_begin. */
+void ppi_preload_need_helper(void);
+
 /* Stop measuring this process and finish its file. Nothing in a child that
  * shares its parent's memory. */
 void ppi_preload_finish(void);
