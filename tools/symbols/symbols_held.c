@@ -6,6 +6,7 @@
 
 #include "base/foreign_file.h"
 #include "base/clock_ns.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -235,13 +236,14 @@ static const struct held_file *find_file(const struct ppi_held *held,
 static void see_module(struct ppi_held *held, const portprof_record *record,
                        const portprof_module *module)
 {
-	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1] = "", *key;
+	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1], *key;
+	size_t bytes = PORTPROF_BUILD_ID_BYTES;
 
 	if (!module || !is_file_name(module->path))
 		return;
-	for (size_t i = 0; i < module->build_id_bytes &&
-	                   i < PORTPROF_BUILD_ID_BYTES; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
+	if (module->build_id_bytes < bytes)
+		bytes = module->build_id_bytes;
+	ppi_text_hex(module->build_id, bytes, build_id);
 	key = key_of(module->path, build_id);
 	if (key && !find_file(held, key))
 		add_file(held, record, module->path, key);
