@@ -34,14 +34,15 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-void ppi_progress_begin(const char *doing)
+bool ppi_progress_begin(const char *doing)
 {
 	ppi_progress_end();
 	if (!ppi_is_terminal(stderr))
-		return;
+		return false;
 	line.doing = doing;
 	line.begun_ms = now_ms();
 	line.next_ms = line.begun_ms + PATIENCE_MS;
+	return true;
 }
 
 void ppi_progress_step(uint64_t done, uint64_t all, const char *unit)

@@ -54,9 +54,10 @@ void ppi_pager_end(void);
 /*
  * The line appears on stderr when that is a terminal and a second has passed
  * since ppi_progress_begin, is renewed some times a second, and is gone after
- * ppi_progress_end. Everywhere else all of these do nothing. One at a time.
+ * ppi_progress_end. Everywhere else all of these do nothing, and the first returns
+ * false. One at a time.
  */
-void ppi_progress_begin(const char *doing);
+bool ppi_progress_begin(const char *doing);
 
 /* How far it is; `all` 0 when that is not known: then `done` is only told. */
 void ppi_progress_step(uint64_t done, uint64_t all, const char *unit);
