@@ -142,6 +142,8 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_kernel.h \
 	tools/symbols/symbols_held.c \
 	tools/symbols/symbols_held.h \
+	tools/symbols/symbols_kept.c \
+	tools/symbols/symbols_kept.h \
 	tools/symbols/symbols_jitdump.c \
 	tools/symbols/symbols_jit.c \
 	tools/symbols/symbols_jit.h \

@@ -7,6 +7,7 @@
 #include "base/foreign_file.h"
 #include "base/clock_ns.h"
 #include "base/text.h"
+#include "tools/symbols/symbols_kept.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -53,6 +54,7 @@ struct ppi_held {
 	size_t open, open_max; /* descriptors */
 	uint64_t next_ns;      /* no process is looked at before */
 	bool is_of_sampled;    /* not of those without samples */
+	struct ppi_kept *kept; /* for windows; NULL */
 };
 
 struct ppi_held *ppi_held_new(bool is_of_sampled)
@@ -67,6 +69,16 @@ struct ppi_held *ppi_held_new(bool is_of_sampled)
 	pthread_mutex_init(&held->lock, NULL);
 	held->is_of_sampled = is_of_sampled;
 	return held;
+}
+
+void ppi_held_keep(struct ppi_held *held, size_t bytes)
+{
+	held->kept = ppi_kept_new(bytes);
+}
+
+struct ppi_kept *ppi_held_kept(const struct ppi_held *held)
+{
+	return held ? held->kept : NULL;
 }
 
 void ppi_held_lock(struct ppi_held *held)
@@ -117,6 +129,7 @@ void ppi_held_free(struct ppi_held *held)
 	HASH_ITER (hh, held->processes, process, next_process)
 		forget_process(held, process);
 	pthread_mutex_destroy(&held->lock);
+	ppi_kept_free(held->kept);
 	free(held);
 }
 
