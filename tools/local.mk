@@ -74,6 +74,8 @@ libportprof_tools_la_SOURCES = \
 	tools/options.h \
 	tools/record/record.c \
 	tools/record/record.h \
+	tools/record/record_again.c \
+	tools/record/record_health.c \
 	tools/record/record_attach.c \
 	tools/record/record_preload.c \
 	tools/record/record_push.c \

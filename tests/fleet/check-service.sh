@@ -18,10 +18,13 @@ for option in $(echo "$command" | tr ' ' '\n' | grep '^-'); do
 	same "the command line: $option" 0 $?
 	has "there is $option" "^ +(-., )?$option( |\$)|^ +$option( |,|\$)" printed
 done
-# shellcheck disable=SC2013
-for option in $(sed -n 's/^#  *\(--[a-z-]*\).*/\1/p' "$srcdir/service/portprofd.conf"); do
-	has "portprofd.conf: there is $option" " $option( |\$)" printed
-done
+# All of it, with what is only proposed; it is read before that the target is missing.
+sed 's/^#--/--/; s|/etc/portprof/headers|/dev/null|' "$srcdir/service/portprofd.conf" >conf
+check "portprofd.conf proposes something" [ "$(grep -c '^--' conf)" -gt 5 ]
+"$portprof" record --options conf -- true >printed 2>words
+has "portprofd.conf: each option" 'options is for -a and --push' words
+has "ExecStart reads it" '^ExecStart=.* -a --options /etc/portprof/portprofd.conf ' "$unit"
+has "ExecReload has it read again" '^ExecReload=/bin/kill -HUP \$MAINPID$' "$unit"
 same "capabilities: these alone" \
 	"CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH" \
 	"$(sed -n 's/^CapabilityBoundingSet=//p' "$unit")"

@@ -175,7 +175,7 @@ static enum reason wait_for_end(struct attach *attach)
 		    PORTPROF_OK)
 			ppi_progress_step(stats.kept_samples, 0, "samples");
 		if (attach->record->push)
-			ppi_push_turn(attach->record->push, attach->session,
+			ppi_push_turn(attach->record->push, &attach->session,
 			              100);
 		else
 			nanosleep(&nap, NULL);
