@@ -32,6 +32,85 @@ same "capabilities: no more are given" \
 	"$(sed -n 's/^CapabilityBoundingSet=//p' "$unit")" \
 	"$(sed -n 's/^AmbientCapabilities=//p' "$unit")"
 
+### Of other systems
+
+# rc(8) as far as it can be here: what the script hands to rc.subr.
+rc=$srcdir/service/portprofd.rc.in
+check "rc.d: a shell reads it" sh -n "$rc"
+cat >rc.subr <<'EOF2'
+load_rc_config() { portprofd_runs="/bin/run --port 80" portprofd_options="--push $url/"; }
+err() { shift; echo "err: $*"; exit 1; }
+run_rc_command() {
+	echo "$1 $name: $command $command_args"
+	portprofd_runs= && "$start_precmd"
+}
+EOF2
+# shellcheck disable=SC2016
+sed 's|@bindir@|/usr/local/bin|; s|/etc/rc\.subr|./rc.subr|' "$rc" >rc
+url=http://fleet sh ./rc start >said 2>&1
+has "rc.d: what daemon(8) runs" \
+	'^start portprofd: /usr/sbin/daemon -f -p [^ ]* /usr/local/bin/portprof record --spool [^ ]* --push http://fleet/ -- /bin/run --port 80$' said
+has "rc.d: no program, no start" 'err: portprofd_runs names no program' said
+for word in PROVIDE REQUIRE KEYWORD; do
+	has "rc.d: rcorder(8) finds $word" "^# $word: " "$rc"
+done
+
+# The order of elements, and who holds whom, of service_bundle.dtd.1.
+cat >manifest.py <<'EOF2'
+import sys
+import xml.etree.ElementTree as tree
+HOLDS = {
+    "service_bundle": "service",
+    "service": "create_default_instance single_instance restarter dependency "
+               "dependent method_context exec_method notification_parameters "
+               "property_group instance stability template",
+    "dependency": "service_fmri stability propval property",
+    "exec_method": "method_context stability propval property",
+    "method_context": "method_profile method_credential method_environment",
+    "property_group": "stability propval property",
+    "template": "common_name description documentation",
+    "common_name": "loctext", "documentation": "doc_link manpage",
+}
+NEEDS = {
+    "service_bundle": "type name", "service": "name type version",
+    "create_default_instance": "enabled", "service_fmri": "value",
+    "dependency": "name grouping restart_on type",
+    "exec_method": "name type exec timeout_seconds",
+    "method_credential": "user", "property_group": "name type",
+    "propval": "name", "stability": "value", "manpage": "title section",
+}
+
+
+def look(element):
+    order = HOLDS.get(element.tag, "").split()
+    found = [order.index(child.tag) for child in element]
+    assert found == sorted(found), element.tag
+    missing = set(NEEDS.get(element.tag, "").split()) - set(element.attrib)
+    assert not missing, (element.tag, missing)
+    for child in element:
+        look(child)
+
+
+root = tree.parse(sys.argv[1]).getroot()
+assert root.tag == "service_bundle"
+look(root)
+known = {group.get("name") + "/" + value.get("name")
+         for group in root.iter("property_group") for value in group}
+for method in root.iter("exec_method"):
+    for part in method.get("exec").split("%{")[1:]:
+        assert part.split("}")[0] in known, part
+    print(method.get("name"), method.get("exec"))
+EOF2
+check "SMF: the manifest has the form of its DTD" \
+	sh -c 'python3 manifest.py "$1" >methods' sh "$srcdir/service/portprofd.xml.in"
+has "SMF: what is started" '^start @bindir@/portprof record --push .* &$' methods
+"$portprof" record --help >printed
+for option in $(sed -n 's/.*portprof record \(.*\) -- .*/\1/p' said methods |
+	tr ' ' '\n' | grep '^--'); do
+	has "rc.d and SMF: there is $option" "^ +(-., )?$option( |\$)| $option( |,|\$)" \
+		printed
+done
+
 ### What it says
 
 cat >manager.py <<'EOF2'
