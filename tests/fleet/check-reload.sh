@@ -32,6 +32,10 @@ done
 record -a --options nothing --push "$url/"
 has "no file" "cannot read 'nothing'" words
 options -g
+record -a --options options
+has "nowhere to send to" 'options need --push' words
+"$portprof" top --options options 2>words
+has "not of top" 'options need --push' words
 record --options options --push "$url/" -- true
 has "not of a command" 'options is for -a and --push' words
 

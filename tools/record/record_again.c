@@ -122,8 +122,7 @@ int ppi_again_read(struct ppi_again *again,
 		                                 again->argv, options);
 	if (status == PPI_LINE_READ && options->options_path) {
 		options->again = again;
-		if (!options->push.fleet.to ||
-		    options->targets.scope != PPI_SCOPE_SYSTEM)
+		if (options->targets.scope != PPI_SCOPE_SYSTEM)
 			status = ppi_line_wrong(&line, "--options is for -a "
 			                               "and --push");
 	}

@@ -58,12 +58,13 @@ int ppi_push_check(const struct ppi_line *line,
 {
 	struct ppi_push_options *push = &options->push;
 	bool has_any = push->every_ms || push->spool || push->keep_ms ||
-	               push->spool_bytes || push->health;
+	               push->spool_bytes || push->health ||
+	               options->options_path;
 
 	if (!push->fleet.to)
 		return has_any ? ppi_line_wrong(line, "--every, --spool, --keep, "
-		                                "--spool-size and --health need "
-		                                "--push URL")
+		                                "--spool-size, --health and "
+		                                "--options need --push URL")
 		               : PPI_LINE_READ;
 	if (options->output)
 		return ppi_line_wrong(line, "-o and --push exclude each other: "
