@@ -141,6 +141,7 @@ wait $pid
 same "the status" 0 $?
 rates=
 last=
+# shellcheck disable=SC2013
 for request in $(grep -l '^PUT /put/' web/*.request); do
 	file=${request%.request}.body
 	rates="$rates $("$portprof" report -j -i "$file" 2>/dev/null |

@@ -24,6 +24,7 @@ check "portprofd.conf proposes something" [ "$(grep -c '^--' conf)" -gt 5 ]
 "$portprof" record --options conf -- true >printed 2>words
 has "portprofd.conf: each option" 'options is for -a and --push' words
 has "ExecStart reads it" '^ExecStart=.* -a --options /etc/portprof/portprofd.conf ' "$unit"
+# shellcheck disable=SC2016
 has "ExecReload has it read again" '^ExecReload=/bin/kill -HUP \$MAINPID$' "$unit"
 same "capabilities: these alone" \
 	"CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH" \
@@ -46,8 +47,8 @@ run_rc_command() {
 }
 EOF2
 # shellcheck disable=SC2016
-sed 's|@bindir@|/usr/local/bin|; s|/etc/rc\.subr|./rc.subr|' "$rc" >rc
-url=http://fleet sh ./rc start >said 2>&1
+sed 's|@bindir@|/usr/local/bin|; s|/etc/rc\.subr|./rc.subr|' "$rc" >script
+url=http://fleet sh ./script start >said 2>&1
 has "rc.d: what daemon(8) runs" \
 	'^start portprofd: /usr/sbin/daemon -f -p [^ ]* /usr/local/bin/portprof record --spool [^ ]* --push http://fleet/ -- /bin/run --port 80$' said
 has "rc.d: no program, no start" 'err: portprofd_runs names no program' said
@@ -101,10 +102,11 @@ for method in root.iter("exec_method"):
         assert part.split("}")[0] in known, part
     print(method.get("name"), method.get("exec"))
 EOF2
-check "SMF: the manifest has the form of its DTD" \
-	sh -c 'python3 manifest.py "$1" >methods' sh "$srcdir/service/portprofd.xml.in"
+python3 manifest.py "$srcdir/service/portprofd.xml.in" >methods
+same "SMF: the manifest has the form of its DTD" 0 $?
 has "SMF: what is started" '^start @bindir@/portprof record --push .* &$' methods
 "$portprof" record --help >printed
+# shellcheck disable=SC2013
 for option in $(sed -n 's/.*portprof record \(.*\) -- .*/\1/p' said methods |
 	tr ' ' '\n' | grep '^--'); do
 	has "rc.d and SMF: there is $option" "^ +(-., )?$option( |\$)| $option( |,|\$)" \
