@@ -111,6 +111,17 @@ void ppi_text_clean(const char *text, char *out, size_t bytes)
 	*out = '\0';
 }
 
+void ppi_text_hex(const unsigned char *bytes, size_t count, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < count; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	*out = '\0';
+}
+
 /* ---- columns ---- */
 
 /* wcwidth(3) knows them for the locale alone, which may be C while names are of any

@@ -35,6 +35,9 @@ size_t ppi_text_next(const char **text, char piece[PPI_TEXT_PIECE]);
 /* As much of it as fits, no piece being cut, and a zero byte. */
 void ppi_text_clean(const char *text, char *out, size_t bytes);
 
+/* Bytes as lower-case hexadecimal digits, two each, and a zero byte. */
+void ppi_text_hex(const unsigned char *bytes, size_t count, char *out);
+
 /* ---- columns of a terminal, whatever the locale ---- */
 
 /* Of a text of UTF-8 that is clean. A byte that begins no

@@ -2,7 +2,7 @@
 # bench/: what things cost. Built on demand (make bench/NAME), never by check.
 
 EXTRA_PROGRAMS =
-EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
+EXTRA_DIST += bench/README.md bench/agent.py bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
 	bench/switches.py bench/waits.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
@@ -46,6 +46,7 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn tests/cli/switches bench/peer_profil
 	$(SHELL) $(srcdir)/bench/report.sh .
 	python3 $(srcdir)/bench/page.py .
 	python3 $(srcdir)/bench/services.py .
+	python3 $(srcdir)/bench/agent.py .
 	python3 $(srcdir)/bench/switches.py . --turns 3 --rates 997
 	python3 $(srcdir)/bench/waits.py . --turns 3
 .PHONY: bench

@@ -77,6 +77,9 @@ static volatile sig_atomic_t kept_signal;
 /* Whether this process leads its session, as where a terminal or ssh started it. */
 static bool leads_session;
 
+/* Of one who reads its options again. */
+static volatile sig_atomic_t hang_up_reloads, reload_asked;
+
 /* Only so that a nap ends when a child does. */
 static void end_nap(int number)
 {
@@ -108,15 +111,22 @@ enum { OWN_COUNT = sizeof(own) / sizeof(own[0]) };
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	int kept = errno;
+	bool is_kernels = false;
 
 	(void)context;
 #ifdef SI_KERNEL
-	if (info->si_code == SI_KERNEL && signalled_child > 0 &&
-	    !(number == SIGHUP && leads_session))
-		return;
+	is_kernels = info->si_code == SI_KERNEL;
 #else
 	(void)info;
 #endif
+	/* that a terminal has gone is nobody's wish */
+	if (number == SIGHUP && hang_up_reloads && !is_kernels) {
+		reload_asked = true;
+		return;
+	}
+	if (is_kernels && signalled_child > 0 &&
+	    !(number == SIGHUP && leads_session))
+		return;
 	if (signalled_child > 0)
 		kill((pid_t)signalled_child, number);
 	else
@@ -180,6 +190,19 @@ static void uncatch_signals(void)
 void ppi_pass_signals_to(pid_t child)
 {
 	signalled_child = (sig_atomic_t)child;
+}
+
+void ppi_reload_by_hang_up(void)
+{
+	hang_up_reloads = true;
+}
+
+bool ppi_reload_asked(void)
+{
+	bool is_asked = reload_asked;
+
+	reload_asked = false;
+	return is_asked;
 }
 
 int ppi_kept_signal(void)

@@ -104,6 +104,11 @@ void ppi_pass_signals_to(pid_t child);
 /* The last one that came while they went to nobody; 0: none. */
 int ppi_kept_signal(void);
 
+/* A SIGHUP that another process sends no longer ends the recording, but asks for
+ * options to be read again; whether one came since the last question. */
+void ppi_reload_by_hang_up(void);
+bool ppi_reload_asked(void);
+
 /* "SIGTERM", or "signal N" of one without a name. Static or in `room`. */
 const char *ppi_signal_name(int number, char room[32]);
 

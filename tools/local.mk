@@ -74,6 +74,8 @@ libportprof_tools_la_SOURCES = \
 	tools/options.h \
 	tools/record/record.c \
 	tools/record/record.h \
+	tools/record/record_again.c \
+	tools/record/record_health.c \
 	tools/record/record_attach.c \
 	tools/record/record_preload.c \
 	tools/record/record_push.c \
@@ -144,6 +146,8 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_kernel.h \
 	tools/symbols/symbols_held.c \
 	tools/symbols/symbols_held.h \
+	tools/symbols/symbols_kept.c \
+	tools/symbols/symbols_kept.h \
 	tools/symbols/symbols_jitdump.c \
 	tools/symbols/symbols_jit.c \
 	tools/symbols/symbols_jit.h \

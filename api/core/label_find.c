@@ -21,6 +21,13 @@
  * later, if ever, and most have ended before. */
 #define OWN_LOOK_NS UINT64_C(20000000)
 
+/* Processes that are remembered to have begun while measuring. */
+enum { BEGUN_MAX = 4096 };
+
+/* A program that began so long ago, and has not said that it has labels, is looked
+ * at. */
+#define QUIET_NS UINT64_C(1000000000)
+
 /* As kernels name the mapping of base/label_store.c. */
 #define ANNOUNCED "/memfd:" PPI_LABELS_MEMFD
 
@@ -49,11 +56,20 @@ struct ppi_label_finder {
 	struct ppi_vector processes;  /* struct label_process * */
 	struct label_process *last;   /* the one of the sample before */
 	uint32_t told_to_area;        /* sets of lower numbers are there */
+	uint32_t begun[BEGUN_MAX];    /* processes that were seen to begin */
 	uint64_t next_own_look_ns;
 	unsigned own_looks;
 };
 
 /* ---- processes ---- */
+
+/* A program that was seen to begin says so when it labels its work (see_module).
+ * Its maps are read when it has said nothing for a while: most processes of a
+ * busy system have ended before. */
+static void expect_word(struct label_process *process)
+{
+	process->next_look_ns = ppi_monotonic_ns() + QUIET_NS;
+}
 
 static struct label_process *find_process(struct ppi_label_finder *finder,
                                           uint32_t pid)
@@ -77,6 +93,8 @@ static struct label_process *find_process(struct ppi_label_finder *finder,
 		}
 		process->pid = pid;
 		process->is_self = pid == finder->self;
+		if (finder->begun[pid % BEGUN_MAX] == pid)
+			expect_word(process);
 	}
 	finder->last =
 		PPI_AT(&finder->processes, struct label_process *)[at];
@@ -227,14 +245,18 @@ static void see_other(struct ppi_label_finder *finder,
 	            : record->kind != PORTPROF_RECORD_EXIT ||
 	                      record->pid != record->tid)
 		return;
+	if (record->kind == PORTPROF_RECORD_THREAD)
+		finder->begun[record->pid % BEGUN_MAX] = record->pid;
 	if (ppi_pool_find(&finder->pids, &record->pid, sizeof(record->pid)) ==
 	    PPI_NONE)
 		return;
 	process = find_process(finder, record->pid);
 	if (process && !process->is_self &&
 	    (record->kind == PORTPROF_RECORD_EXIT ||
-	     !is_of_new_program(process, record)))
+	     !is_of_new_program(process, record))) {
 		forget(process);
+		expect_word(process);
+	}
 }
 
 size_t ppi_label_finder_see(struct ppi_label_finder *finder,

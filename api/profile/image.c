@@ -7,6 +7,7 @@
 
 #include "base/elf.h"
 #include "base/foreign_file.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -87,8 +88,7 @@ static bool get(const struct reading *reading, void *bytes, size_t count,
 static void keep_build_id(struct ppi_image *image, const unsigned char *id,
                           size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
-		snprintf(image->build_id + 2 * i, 3, "%02x", id[i]);
+	ppi_text_hex(id, bytes, image->build_id);
 }
 
 static void take_notes(const struct reading *reading, uint64_t offset,

@@ -13,6 +13,7 @@
 #include "api/unwind/code_bytes.h"
 #include "api/unwind/process_map.h"
 #include "base/foreign_file.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -59,13 +60,6 @@ static uint32_t enter_mapping(struct ppi_locations *locations, const char *key,
 	return number;
 }
 
-static void write_hex(char *out, const unsigned char *bytes, size_t count)
-{
-	*out = '\0';
-	for (size_t i = 0; i < count; i++)
-		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-}
-
 /*
  * The mapping that a module mapped at [start, limit) belongs to. One file
  * mapped at several places, by several processes perhaps, is one mapping, at
@@ -87,7 +81,7 @@ static uint32_t mapping_of_module(struct ppi_locations *locations,
 
 	if (id_bytes > PORTPROF_BUILD_ID_BYTES)
 		id_bytes = PORTPROF_BUILD_ID_BYTES;
-	write_hex(build_id, module->build_id, id_bytes);
+	ppi_text_hex(module->build_id, id_bytes, build_id);
 	entry.path = ppi_locations_string(locations, module->path);
 	entry.build_id = ppi_locations_string(locations, build_id);
 	if (entry.path == PPI_NONE || entry.build_id == PPI_NONE)

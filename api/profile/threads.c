@@ -59,18 +59,31 @@ static struct ppi_thread *get_thread(struct ppi_threads *threads, uint32_t pid,
 	return &node->thread;
 }
 
-/* Asked when a process is met and when it is another program: later it may be
- * gone, and before it may have had another user's rights. */
-static void find_owner(struct ppi_thread *thread)
+/* The file says it of the process's first thread. */
+static void find_owner(struct ppi_thread *first)
 {
 	struct ppi_process_owner owner;
 
-	if (thread->pid != thread->tid)
+	if (!first || first->is_owner_asked)
 		return;
-	if (!ppi_process_owner(thread->pid, &owner))
+	first->is_owner_asked = true;
+	if (!ppi_process_owner(first->pid, &owner))
 		return;
-	thread->owner = owner.user + 1;
-	thread->began_ns = owner.began_ns;
+	first->owner = owner.user + 1;
+	first->began_ns = owner.began_ns;
+	first->is_told = false;
+}
+
+/* Asked at the first sample, and again when it is another program, which may have
+ * another user's rights. Most processes of a system have none, and of those that
+ * end at once there is nothing to be read. */
+static void see_sample(struct ppi_threads *threads, struct ppi_thread *thread)
+{
+	if (thread->is_owner_asked)
+		return;
+	find_owner(thread->pid == thread->tid
+	           ? thread : get_thread(threads, thread->pid, thread->pid));
+	thread->is_owner_asked = true;
 }
 
 void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
@@ -85,8 +98,8 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 		return;
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 	thread->is_told = false;
+	thread->is_owner_asked = false;
 	thread->text = 0;
-	find_owner(thread);
 }
 
 /* A thread that goes to and fro between names brings each of them once. */
@@ -113,6 +126,8 @@ uint32_t ppi_threads_text(struct ppi_threads *threads,
 {
 	struct ppi_thread *thread = find(threads, pid, tid);
 
+	if (thread)
+		see_sample(threads, thread);
 	if (!thread || !thread->name[0])
 		return 0;
 	if (!thread->text) {
@@ -155,7 +170,7 @@ void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 		thread->name[0] = '\0';
 		thread->text = 0;
 		thread->is_told = false;
-		find_owner(thread);
+		thread->is_owner_asked = false;
 	}
 	if (ppi_thread_name(pid, tid, name, sizeof(name)))
 		ppi_threads_name(threads, pid, tid, name);
@@ -164,10 +179,16 @@ void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 void ppi_threads_fork(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       uint32_t parent_pid)
 {
-	const struct ppi_thread *parent =
-		find(threads, parent_pid, parent_pid);
+	struct ppi_thread *parent = find(threads, parent_pid, parent_pid);
+	struct ppi_thread *earlier = find(threads, pid, tid);
 	char name[sizeof(parent->name)];
 
+	/* which had the same number */
+	if (earlier) {
+		earlier->owner = 0;
+		earlier->began_ns = 0;
+		earlier->is_owner_asked = false;
+	}
 	if (!parent)
 		return;
 	memcpy(name, parent->name, sizeof(name));

@@ -28,6 +28,7 @@ struct ppi_thread {
 	char name[64];     /* "" unknown */
 	uint32_t owner;    /* of a process: its user, plus 1; 0 unknown */
 	uint64_t began_ns; /* likewise: CLOCK_REALTIME; 0 unknown */
+	bool is_owner_asked; /* of this process, since it is this program */
 	bool is_told;      /* the file has this name */
 	bool is_met;       /* the system was asked for it lately */
 	uint32_t age;      /* sweeps since it ended, plus 1; 0 = alive */

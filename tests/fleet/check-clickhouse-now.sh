@@ -57,6 +57,8 @@ print(r["samples"], sum(x["self_weight"] for x in r["functions"]), sep="\t")')
 same "what is there" "$expected" "$(ask 'SELECT sum(samples), sum(weight) FROM samples')"
 same "the rollup" "$expected" \
 	"$(ask 'SELECT sum(samples), sum(weight) FROM functions_hourly')"
+same "the rollup of all hosts" "$expected" \
+	"$(ask 'SELECT sum(samples), sum(weight) FROM services_hourly')"
 check "fetch" "$portprof" fetch -q --from "$engine" --service burn --since 24h \
 	--label "odd=it's \\ odd" -o back.pb.gz
 claim "fetched" "r['samples'] == ${expected%	*} and weights == ${expected#*	}"

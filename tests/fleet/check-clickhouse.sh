@@ -44,6 +44,8 @@ same "the labels" "['env=prod','odd=it\\'s \\\\ odd']" \
 	"$(clickhouse 1 'SELECT DISTINCT labels FROM samples' portprof)"
 same "the rollup" "$expected" "$(clickhouse 1 \
 	'SELECT sum(samples), sum(weight) FROM functions_hourly' portprof)"
+same "the rollup of all hosts" "$expected" "$(clickhouse 1 \
+	'SELECT sum(samples), sum(weight) FROM services_hourly' portprof)"
 
 check "fetch" "$portprof" fetch -q --from "$one" --service burn --since 24h \
 	--label env=prod -o back.pb.gz

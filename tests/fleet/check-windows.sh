@@ -58,6 +58,37 @@ has "health: sent samples" "^portprof_samples_sent_total $samples\$" health
 has "health: windows" "^portprof_windows_total $count\$" health
 has "health: nothing waits" '^portprof_spool_bytes 0$' health
 
+### What one window found out about a file the next one has
+
+# In its place comes one of the same build-id without a symbol: after that only what
+# was read before has names.
+if command -v strip >/dev/null && ! is_sanitized; then
+	cp "$burn" ours
+	strip -o stripped ours
+	rm -f web/*.body web/*.request
+	"$portprof" record -q --push "$url/kept/" --every 1s --spool spool -F 997 -- \
+		./ours 60000 2>words &
+	pid=$!
+	# shellcheck disable=SC2317
+	has_windows() {
+		[ "$(count_of web/*.body)" -ge "$1" ]
+	}
+	check "the first window" wait_for has_windows 1
+	mv stripped ours
+	before=$(count_of web/*.body)
+	check "two more" wait_for has_windows $((before + 3))
+	kill -TERM $pid
+	wait $pid 2>/dev/null
+	# one may have ended while the files changed
+	# shellcheck disable=SC2046
+	"$portprof" merge -q -o kept.pb.gz $(find web/*.body | sort |
+		sed "1,$((before + 1))d")
+	claim "names that were read before" 'f("burn_much") > 0'
+	judge kept.pb.gz
+else
+	skip "names that were read before" "no strip here, or libraries that need it"
+fi
+
 ### Killed, and a server that is away
 
 server_says 503

@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "tools/symbols/symbols_kept.h"
 #include "tools/symbols/symbols_table.h"
 
 static struct ppi_symbol_table table;
@@ -124,6 +126,90 @@ static void many_agree_with_a_plain_search(void **state)
 	}
 }
 
+/* ---- for the next window ---- */
+
+enum { KEPT_BYTES = 1 << 20 };
+
+static void a_kept_table_is_the_same(void **state)
+{
+	struct ppi_kept *kept = ppi_kept_new(KEPT_BYTES);
+	uint64_t number = 0;
+
+	(void)state;
+	assert_non_null(kept);
+	ppi_kept_begin(kept);
+	add(0x100, 0x10, 0, "a");
+	add(0x120, 0, 0, "label");
+	add(0x200, 0x10, 0, "b");
+	assert_true(ppi_symbol_table_sort(&table));
+	ppi_symbol_table_keep(&table, kept, "one", 7);
+	ppi_symbol_table_free(&table);
+	assert_false(ppi_symbol_table_take(&table, kept, "two", &number));
+	assert_true(ppi_symbol_table_take(&table, kept, "one", &number));
+	assert_int_equal(number, 7);
+	assert_string_equal(find(0x10f), "a");
+	assert_string_equal(find(0x110), "-");
+	assert_string_equal(find(0x1ff), "label");
+	assert_string_equal(find(0x200), "b");
+	ppi_symbol_table_free(&table);
+	/* an empty one is known to be empty */
+	assert_true(ppi_symbol_table_sort(&table));
+	ppi_symbol_table_keep(&table, kept, "none", 0);
+	ppi_symbol_table_free(&table);
+	assert_true(ppi_symbol_table_take(&table, kept, "none", &number));
+	assert_string_equal(find(0), "-");
+	ppi_kept_free(kept);
+}
+
+/* How many values of so many bytes it takes until it is full. */
+static unsigned fill(struct ppi_kept *kept, size_t bytes)
+{
+	char key[32], *value;
+	size_t found;
+
+	for (unsigned i = 0;; i++) {
+		snprintf(key, sizeof(key), "%u", i);
+		value = ppi_kept_room(kept, key, bytes);
+		if (!value)
+			return i;
+		memset(value, (int)i, bytes);
+		ppi_kept_done(kept);
+		value = (char *)(uintptr_t)ppi_kept_find(kept, "0", &found);
+		assert_non_null(value);
+		assert_int_equal(found, bytes);
+		assert_int_equal(value[bytes - 1], 0);
+	}
+}
+
+/* What a process has taken stays, and the next one begins anew. */
+static void a_full_one_is_begun_anew(void **state)
+{
+	struct ppi_kept *kept = ppi_kept_new(KEPT_BYTES);
+	unsigned count;
+	size_t bytes;
+
+	(void)state;
+	assert_non_null(kept);
+	/* in no window */
+	assert_null(ppi_kept_room(kept, "0", 1));
+	assert_null(ppi_kept_find(kept, "0", &bytes));
+	ppi_kept_begin(kept);
+	count = fill(kept, 1000);
+	assert_in_range(count, 100, KEPT_BYTES / 1000);
+	assert_null(ppi_kept_room(kept, "small", 1));
+	assert_non_null(ppi_kept_find(kept, "0", &bytes));
+	ppi_kept_begin(kept);
+	assert_null(ppi_kept_find(kept, "0", &bytes));
+	assert_int_equal(fill(kept, 1000), count);
+	/* what would take most of it is not kept, and nothing goes for it */
+	ppi_kept_begin(kept);
+	assert_null(ppi_kept_room(kept, "large", KEPT_BYTES - 1));
+	assert_non_null(ppi_kept_room(kept, "small", 1));
+	ppi_kept_free(kept);
+	assert_null(ppi_kept_find(NULL, "0", &bytes));
+	assert_null(ppi_kept_room(NULL, "0", 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +225,9 @@ int main(void)
 		                          tear_down),
 		cmocka_unit_test_teardown(many_agree_with_a_plain_search,
 		                          tear_down),
+		cmocka_unit_test_teardown(a_kept_table_is_the_same,
+		                          tear_down),
+		cmocka_unit_test(a_full_one_is_begun_anew),
 	};
 
 	return cmocka_run_group_tests_name("symbols table", tests, NULL, NULL);

@@ -643,6 +643,35 @@ static void a_thread_without_records_is_asked_for(void **state)
 	portprof_profile_free(profile);
 }
 
+/* Of the processes of a system most have no sample, and many have ended. */
+static void who_has_samples_has_an_owner(void **state)
+{
+	const uint32_t pid = (uint32_t)getpid(), other = (uint32_t)getppid();
+	const portprof_profile_thread *thread;
+	portprof_profile *profile;
+	char name[16] = "";
+
+	(void)state;
+	if (!ppi_thread_name(pid, pid, name, sizeof(name)))
+		skip();
+	kit_thread(&kit, pid, pid, "sampled", false);
+	kit_thread(&kit, other, other, "idle", false);
+	kit_fork(&kit, other, other, pid);
+	assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+	/* another thread's, and it is the process's all the same */
+	kit_thread(&kit, pid, pid + 1, "worker", false);
+	kit_sample(&kit, 0, pid, pid + 1, 0x10, 1, 7);
+	profile = finish();
+	for (size_t i = 0;
+	     (thread = portprof_profile_thread_get(profile, i)) != NULL; i++) {
+		bool is_known = thread->pid == pid && thread->tid == pid;
+
+		assert_int_equal(thread->owner, is_known ? (int)geteuid() : -1);
+		assert_int_equal(thread->began_ns > 0, is_known);
+	}
+	portprof_profile_free(profile);
+}
+
 /* More distinct samples than memory is kept for: the sink writes by itself,
  * and forgets locations that the file has. */
 static void memory_is_bounded_and_nothing_lost(void **state)
@@ -743,6 +772,7 @@ int main(void)
 		CASE(a_sample_has_the_name_that_its_thread_had),
 		CASE(names_of_requests_are_bounded),
 		CASE(a_thread_without_records_is_asked_for),
+		CASE(who_has_samples_has_an_owner),
 		CASE(memory_is_bounded_and_nothing_lost),
 		CASE(nothing_new_writes_nothing),
 		CASE(the_account_comes_back),

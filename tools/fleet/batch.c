@@ -330,25 +330,33 @@ static bool find_services(struct ppi_batch *batch,
 
 /* ---- labels of all of it ---- */
 
+static void set_tag(struct ppi_batch *batch, const char *tag)
+{
+	const char *equals = strchr(tag, '=');
+	char name[128];
+
+	if (!equals)
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - tag), tag);
+	ppi_tags_set(&batch->tags, name, equals + 1);
+}
+
 static void set_tags(struct ppi_batch *batch)
 {
 	static const char key[] = "host: ";
-	const struct ppi_fleet *fleet = batch->fleet;
+	const struct ppi_texts *now = &batch->fleet->tags;
+	const struct ppi_vector *own = batch->own_tags;
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(batch->profile);
-	char name[128];
 
 	for (size_t i = 0; i < origin->fact_count; i++)
 		if (strncmp(origin->facts[i], key, sizeof(key) - 1) == 0)
 			ppi_tags_set(&batch->tags, "host",
 			             origin->facts[i] + sizeof(key) - 1);
-	for (size_t i = 0; i < fleet->tags.count; i++) {
-		const char *tag = fleet->tags.list[i];
-		const char *equals = strchr(tag, '=');
-
-		snprintf(name, sizeof(name), "%.*s", (int)(equals - tag), tag);
-		ppi_tags_set(&batch->tags, name, equals + 1);
-	}
+	for (size_t i = 0; own && i < own->count; i++)
+		set_tag(batch, PPI_AT(own, char *)[i]);
+	for (size_t i = 0; !own && i < now->count; i++)
+		set_tag(batch, now->list[i]);
 }
 
 /* ---- a batch ---- */

@@ -157,6 +157,8 @@ struct ppi_batch {
 	bool asks;                   /* first whether it is there already */
 	bool is_again;               /* it may be there from an earlier try */
 	uint64_t dropped;            /* batches that were lost before it */
+	const struct ppi_vector *own_tags; /* char *: --tag when it was measured;
+	                              * NULL: as now */
 	/* Hashes of stacks that the engine has, NULL: unknown; and of those that
 	 * this batch brings. */
 	const struct ppi_pool *told;
@@ -349,6 +351,9 @@ struct ppi_outbox *ppi_outbox_open(const char *folder,
                                    const struct ppi_outbox_limits *limits,
                                    const struct ppi_fleet *fleet);
 void ppi_outbox_close(struct ppi_outbox *outbox);
+/* The fleet is another from now on, while nothing is sent. */
+void ppi_outbox_renew(struct ppi_outbox *outbox,
+                      const struct ppi_outbox_limits *limits);
 
 /* Where to write the next batch: valid until the next call. NULL when out of
  * memory. */

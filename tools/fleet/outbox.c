@@ -212,6 +212,8 @@ struct meta {
 	struct ppi_vector origins; /* struct ppi_origin */
 	bool is_system;            /* of many processes */
 	bool is_tried;             /* it may be there */
+	bool has_tags;
+	struct ppi_vector tags;    /* char * */
 	uint64_t samples, dropped;
 };
 
@@ -249,6 +251,13 @@ static bool write_meta(struct ppi_outbox *outbox, const char *id,
 		return false;
 	fprintf(file, "samples\t%" PRIu64 "\ndropped\t%" PRIu64 "\n", samples,
 	        outbox->dropped_untold);
+	/* --tag may be another when it is sent */
+	fprintf(file, "tags\n");
+	for (size_t i = 0; i < outbox->fleet->tags.count; i++) {
+		fputs("tag", file);
+		put_field(file, outbox->fleet->tags.list[i]);
+		fputc('\n', file);
+	}
 	if (origins)
 		fprintf(file, "system\n");
 	for (size_t i = 0; origins && i < origins->count; i++)
@@ -279,6 +288,14 @@ static void read_origin(struct meta *meta, char *rest)
 		ppi_origin_free(&origin);
 }
 
+static void read_tag(struct meta *meta, const char *text)
+{
+	char *tag = strdup(text);
+
+	if (tag && !ppi_vector_add(&meta->tags, sizeof(tag), &tag, 1))
+		free(tag);
+}
+
 static void read_meta(const struct ppi_outbox *outbox, const char *id,
                       struct meta *meta)
 {
@@ -295,6 +312,10 @@ static void read_meta(const struct ppi_outbox *outbox, const char *id,
 			meta->samples = strtoull(line + 8, NULL, 10);
 		else if (strncmp(line, "dropped\t", 8) == 0)
 			meta->dropped = strtoull(line + 8, NULL, 10);
+		else if (strncmp(line, "tag\t", 4) == 0)
+			read_tag(meta, line + 4);
+		else if (strcmp(line, "tags") == 0)
+			meta->has_tags = true;
 		else if (strcmp(line, "system") == 0)
 			meta->is_system = true;
 		else if (strcmp(line, "tried") == 0)
@@ -310,6 +331,9 @@ static void free_meta(struct meta *meta)
 	for (size_t i = 0; i < meta->origins.count; i++)
 		ppi_origin_free(&PPI_AT(&meta->origins, struct ppi_origin)[i]);
 	ppi_vector_free(&meta->origins);
+	for (size_t i = 0; i < meta->tags.count; i++)
+		free(PPI_AT(&meta->tags, char *)[i]);
+	ppi_vector_free(&meta->tags);
 }
 
 /* Before it is sent: nobody knows what became of it if this process is killed. */
@@ -465,6 +489,14 @@ struct ppi_outbox *ppi_outbox_open(const char *folder,
 	}
 	ppi_outbox_close(outbox);
 	return NULL;
+}
+
+void ppi_outbox_renew(struct ppi_outbox *outbox,
+                      const struct ppi_outbox_limits *limits)
+{
+	outbox->limits = *limits;
+	outbox->tries = 0;
+	ppi_pool_free(&outbox->told); /* to another engine, perhaps */
 }
 
 void ppi_outbox_close(struct ppi_outbox *outbox)
@@ -632,6 +664,7 @@ static enum ppi_sent send_one(struct ppi_outbox *outbox, struct ppi_http *http,
 
 	read_meta(outbox, id, &meta);
 	snprintf(batch.id, sizeof(batch.id), "%s", id);
+	batch.own_tags = meta.has_tags ? &meta.tags : NULL;
 	if (ppi_batch_open(&batch, outbox->fleet,
 	                   path_of(outbox, "", id, BATCH, path),
 	                   meta.is_system ? &meta.origins : NULL, true)) {

@@ -6,6 +6,8 @@
  *   record_settings.c  the effective settings: file and command line
  *   record_session.c   a session, from opening to the end of its file
  *   record_attach.c    what runs already
+ *   record_again.c     options of a file, which can be read again
+ *   record_health.c    what came of windows that are sent
  *   record_push.c      windows that are sent to a fleet's engine
  *   record_preload.c   a command from inside, by the preloaded object
  *   record_say.c       refusals, the summary and the warnings
@@ -172,6 +174,9 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_age, .place = AT(push.keep_ms) },
 	{ 0, "spool-size", "SIZE", "drop the oldest above SIZE (256M)",
 	  .take = ppi_take_memory, .place = AT(push.spool_bytes) },
+	{ 0, "options", "FILE",
+	  "read more options from FILE, one a line, and again at SIGHUP",
+	  .take = ppi_take_text, .place = AT(options_path) },
 	{ 0, "health", "FILE",
 	  "write there what came of it, for Prometheus' textfile collector",
 	  .take = ppi_take_text, .place = AT(push.health) },
@@ -288,7 +293,7 @@ static void push_until_end(struct ppi_push *push, portprof_session *session,
                            struct ppi_child *child)
 {
 	while (!ppi_child_has_ended(child))
-		ppi_push_turn(push, session, 50);
+		ppi_push_turn(push, &session, 50);
 }
 
 int ppi_record_command(const struct ppi_record *record,
@@ -407,9 +412,13 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 	if (!ppi_spool_begin(&record.spool, record.settings.output, true))
 		goto free;
 	ppi_catch_signals();
+	if (record.options.again)
+		ppi_reload_by_hang_up();
 	if (!record.options.is_nameless || live)
 		record.held = ppi_held_new(record.options.targets.scope ==
 		                           PPI_SCOPE_SYSTEM);
+	if (record.push && record.held)
+		ppi_held_keep(record.held, PPI_PUSH_KEPT_BYTES);
 	if (live)
 		live->held = record.held;
 	status = run(&record);
@@ -429,11 +438,12 @@ free:
 int ppi_record_main(int argc, char **argv)
 {
 	struct ppi_record_options options = { 0 };
-	struct ppi_line line = ppi_record_line();
-	int status = ppi_record_read_options(&line, argc, argv, &options);
+	struct ppi_again again = { .argc = argc, .argv = argv };
+	int status = ppi_again_read(&again, &options);
 
-	if (status >= 0)
-		return status;
-	return options.runs > 1 ? ppi_record_repeat(&options)
-	                        : ppi_record_live(&options, NULL);
+	if (status == PPI_LINE_READ)
+		status = options.runs > 1 ? ppi_record_repeat(&options)
+		                          : ppi_record_live(&options, NULL);
+	free(again.text);
+	return status;
 }

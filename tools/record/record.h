@@ -35,6 +35,9 @@ struct ppi_push_options {
 
 struct ppi_push;
 
+/* Tables of names that windows have in common: those of a kernel take a third. */
+#define PPI_PUSH_KEPT_BYTES ((size_t)24 << 20)
+
 /* What the user wants, from configuration file and command line: many members, as
  * each option has one. */
 struct ppi_record_options {
@@ -51,6 +54,8 @@ struct ppi_record_options {
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	struct ppi_hidden hidden;
 	struct ppi_push_options push;
+	const char *options_path; /* a file with more of them; NULL */
+	struct ppi_again *again;  /* how to read them again; NULL: not at all */
 	bool takes_system;      /* who names no target means the system */
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
@@ -153,6 +158,11 @@ int ppi_record_attach(struct ppi_record *record);
 portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child);
 
+/* The same in two steps. */
+portprof_session *ppi_record_prepare(const struct ppi_record *record,
+                                     portprof_config *config, int64_t child);
+portprof_status ppi_record_start(portprof_session *session);
+
 /* What is measured, as reports name it. */
 void ppi_record_title(const struct ppi_record_options *options, char *out,
                       size_t bytes);
@@ -187,13 +197,35 @@ int ppi_push_check(const struct ppi_line *line,
 struct ppi_push *ppi_push_begin(struct ppi_record *record);
 
 /* While the session runs, again and again, and for `nap_ms` at most: end the window
- * when it is time. */
-void ppi_push_turn(struct ppi_push *push, portprof_session *session,
+ * when it is time. Other options may have put another session in its place. */
+void ppi_push_turn(struct ppi_push *push, portprof_session **session,
                    unsigned nap_ms);
+
+/* What came of windows; its words in a file, of which nobody sees half (record_health.c).
+ * NULL: in none. */
+struct ppi_push_counts {
+	uint64_t windows, samples, lost, failed;
+};
+void ppi_health_write(const char *path, const struct ppi_push_counts *push,
+                      struct ppi_outbox *outbox);
 
 /* The last window was written: send what can be sent soon, and free. False: the
  * window could not be kept. NULL does nothing. */
 bool ppi_push_end(struct ppi_push *push);
+
+/* ---- record_again.c: options of a file, which can be read again ---- */
+
+struct ppi_again {
+	int argc;
+	char **argv;
+	char *text; /* of the file, whose words the options are */
+};
+
+/* Read the options of the file that the command line names, if it does, and then
+ * its own. PPI_LINE_READ, or the exit status after words; again->text is to be freed
+ * in any case, after the options. */
+int ppi_again_read(struct ppi_again *again,
+                   struct ppi_record_options *options);
 
 /* ---- record_say.c: refusals, the summary and the warnings ---- */
 

@@ -164,24 +164,23 @@ static enum reason wait_for_end(struct attach *attach)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_EVERY_MS * 1000000L };
 	portprof_stats stats = { .size = sizeof(stats) };
+	bool is_shown = !attach->record->options.is_quiet &&
+	                !attach->has_child && !attach->record->push &&
+	                ppi_progress_begin("recording (Ctrl-C ends it)");
 	enum reason reason;
 
-	bool is_told = !attach->record->options.is_quiet &&
-	               !attach->has_child && !attach->record->push &&
-	               ppi_progress_begin("recording (Ctrl-C ends it)");
-
 	while (!has_ended(attach, &reason)) {
-		if (is_told &&
-		    portprof_session_stats(attach->session, 0, &stats) ==
-			    PORTPROF_OK)
+		/* which reads what the whole system did */
+		if (is_shown && portprof_session_stats(attach->session, 0, &stats) ==
+		    PORTPROF_OK)
 			ppi_progress_step(stats.kept_samples, 0, "samples");
 		if (attach->record->push)
-			ppi_push_turn(attach->record->push, attach->session,
+			ppi_push_turn(attach->record->push, &attach->session,
 			              100);
 		else
 			nanosleep(&nap, NULL);
 	}
-	if (is_told)
+	if (is_shown)
 		ppi_progress_end();
 	return reason;
 }

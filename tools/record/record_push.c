@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -40,7 +39,7 @@ struct ppi_push {
 	struct ppi_http *http;
 	uint64_t began_ms, due_ms; /* of the window, CLOCK_MONOTONIC */
 	struct ppi_vector known;   /* struct ppi_origin: of earlier windows */
-	uint64_t windows, samples, lost, failed;
+	struct ppi_push_counts counts;
 	char *folder;
 	/* the thread that sends */
 	pthread_t sender;
@@ -59,12 +58,13 @@ int ppi_push_check(const struct ppi_line *line,
 {
 	struct ppi_push_options *push = &options->push;
 	bool has_any = push->every_ms || push->spool || push->keep_ms ||
-	               push->spool_bytes || push->health;
+	               push->spool_bytes || push->health ||
+	               options->options_path;
 
 	if (!push->fleet.to)
 		return has_any ? ppi_line_wrong(line, "--every, --spool, --keep, "
-		                                "--spool-size and --health need "
-		                                "--push URL")
+		                                "--spool-size, --health and "
+		                                "--options need --push URL")
 		               : PPI_LINE_READ;
 	if (options->output)
 		return ppi_line_wrong(line, "-o and --push exclude each other: "
@@ -104,95 +104,6 @@ static void notify(const char *words)
 	sendto(fd, words, strlen(words), MSG_NOSIGNAL, (struct sockaddr *)&to,
 	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 	close(fd);
-}
-
-/* ---- what came of it, for Prometheus ---- */
-
-static void put_metric(FILE *out, const char *name, const char *type,
-                       const char *help, double value)
-{
-	fprintf(out, "# HELP portprof_%s %s\n# TYPE portprof_%s %s\n"
-	        "portprof_%s %.15g\n", name, help, name, type, name, value);
-}
-
-static double own_cpu_seconds(void)
-{
-	struct rusage own, children;
-
-	getrusage(RUSAGE_SELF, &own);
-	getrusage(RUSAGE_CHILDREN, &children);
-	return (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec +
-	                children.ru_utime.tv_sec + children.ru_stime.tv_sec) +
-	       (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec +
-	                children.ru_utime.tv_usec +
-	                children.ru_stime.tv_usec) / 1e6;
-}
-
-static void put_health(const struct ppi_push *push, FILE *out)
-{
-	struct ppi_outbox_counts counts;
-
-	ppi_outbox_count(push->outbox, &counts);
-	const struct {
-		const char *name, *type, *help;
-		double value;
-	} *row, rows[] = {
-		{ "windows_total", "counter", "Windows that ended.",
-		  (double)push->windows },
-		{ "samples_total", "counter", "Samples that were kept.",
-		  (double)push->samples },
-		{ "samples_lost_total", "counter",
-		  "Samples that were lost while measuring.",
-		  (double)push->lost },
-		{ "windows_failed_total", "counter",
-		  "Windows that could not be written.", (double)push->failed },
-		{ "own_cpu_seconds_total", "counter",
-		  "CPU time that portprof used.", own_cpu_seconds() },
-		{ "batches_sent_total", "counter",
-		  "Batches that an engine took.", (double)counts.sent },
-		{ "samples_sent_total", "counter",
-		  "Samples that an engine took.", (double)counts.sent_samples },
-		{ "batches_retried_total", "counter",
-		  "Tries that had to be repeated.", (double)counts.retried },
-		{ "batches_refused_total", "counter",
-		  "Batches that an engine refused.", (double)counts.refused },
-		{ "batches_dropped_total", "counter",
-		  "Batches that the spool had no room for.",
-		  (double)counts.dropped },
-		{ "samples_dropped_total", "counter",
-		  "Samples of dropped batches.",
-		  (double)counts.dropped_samples },
-		{ "spool_batches", "gauge", "Batches that wait.",
-		  (double)counts.waiting },
-		{ "spool_bytes", "gauge", "Bytes that wait.",
-		  (double)counts.waiting_bytes },
-	};
-
-	for (row = rows; row < rows + sizeof(rows) / sizeof(rows[0]); row++)
-		put_metric(out, row->name, row->type, row->help, row->value);
-}
-
-/* Whole or not at all: it is read at any time. */
-static void write_health(const struct ppi_push *push)
-{
-	const char *path = push->record->options.push.health;
-	char draft[4096];
-	FILE *out;
-	bool is_good;
-
-	if (!path)
-		return;
-	snprintf(draft, sizeof(draft), "%s.new", path);
-	out = fopen(draft, "we");
-	is_good = out != NULL;
-	if (out) {
-		put_health(push, out);
-		is_good = fclose(out) == 0 && chmod(draft, 0644) == 0 &&
-		          rename(draft, path) == 0;
-	}
-	if (!is_good)
-		ppi_say("--health: cannot write '%s': %s", path,
-		        strerror(errno));
 }
 
 /* ---- whose samples they are ---- */
@@ -282,10 +193,10 @@ static uint64_t count_samples(const portprof_profile *profile)
 static void account_for(struct ppi_push *push, const portprof_profile *profile,
                         uint64_t samples)
 {
-	push->windows++;
-	push->samples += samples;
+	push->counts.windows++;
+	push->counts.samples += samples;
 	if (portprof_profile_event_count(profile))
-		push->lost += portprof_profile_event_get(profile, 0)
+		push->counts.lost += portprof_profile_event_get(profile, 0)
 		                      ->stats.lost_samples;
 }
 
@@ -302,7 +213,7 @@ static bool keep_window(struct ppi_push *push, const char *draft)
 
 	if (portprof_profile_read(draft, 0, &profile) != PORTPROF_OK) {
 		ppi_say_failure("a window is lost");
-		push->failed++;
+		push->counts.failed++;
 		return false;
 	}
 	samples = count_samples(profile);
@@ -315,7 +226,7 @@ static bool keep_window(struct ppi_push *push, const char *draft)
 	    ppi_hides(&options->hidden)) {
 		ppi_say("a window is dropped: it has what was to be left out");
 		unlink(draft);
-		push->failed++;
+		push->counts.failed++;
 		is_good = false;
 	}
 	is_good = is_good && ppi_outbox_add(push->outbox, draft,
@@ -362,8 +273,9 @@ static void *run_sender(void *context)
 
 	ppi_thread_set_name("portprof-push");
 	while (!push->is_over) {
-		uint64_t wait_ms = ppi_outbox_send(push->outbox, push->http,
-		                                   &push->is_over);
+		uint64_t wait_ms = push->http
+		                   ? ppi_outbox_send(push->outbox, push->http,
+		                                     &push->is_over) : 0;
 
 		push->is_late = wait_ms > 0;
 		wait_for_news(push, wait_ms);
@@ -384,6 +296,17 @@ static bool begin_sender(struct ppi_push *push)
 	if (!push->has_sender)
 		ppi_say("no thread can be started to send windows");
 	return push->has_sender;
+}
+
+/* The sender is asked to end, which it does when the engine has answered. */
+static void join_sender(struct ppi_push *push)
+{
+	pthread_mutex_lock(&push->lock);
+	push->is_over = true;
+	pthread_cond_signal(&push->news);
+	pthread_mutex_unlock(&push->lock);
+	pthread_join(push->sender, NULL);
+	push->is_over = false;
 }
 
 /* ---- begin, turn, end ---- */
@@ -504,29 +427,183 @@ static void end_window(struct ppi_push *push, portprof_session *session)
 	push->record->spool.path = strdup(push->record->settings.output);
 	if (keep_window(push, whole))
 		wake_sender(push);
-	write_health(push);
+	ppi_health_write(push->record->options.push.health, &push->counts,
+	                 push->outbox);
 	free(whole);
 }
 
-void ppi_push_turn(struct ppi_push *push, portprof_session *session,
+/* ---- other options ---- */
+
+static bool is_same_text(const char *one, const char *other)
+{
+	return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+static bool are_same_settings(const struct ppi_settings *one,
+                              const struct ppi_settings *other)
+{
+	for (size_t i = 0; i < one->count && i < other->count; i++)
+		if (!is_same_text(one->list[i].key, other->list[i].key) ||
+		    !is_same_text(one->list[i].value, other->list[i].value))
+			return false;
+	return one->count == other->count;
+}
+
+/* What a recording cannot change. */
+static bool can_become(const struct ppi_record_options *now,
+                       const struct ppi_record_options *next)
+{
+	struct ppi_http *http;
+
+	if (!is_same_text(now->push.spool, next->push.spool) ||
+	    !is_same_text(now->targets.cpus, next->targets.cpus) ||
+	    !is_same_text(now->targets.cgroup_name,
+	                  next->targets.cgroup_name) ||
+	    now->command || next->command ||
+	    now->is_nameless != next->is_nameless) {
+		ppi_say("--spool, --no-names, a command and the target are those "
+		        "of the start: start it again to change them");
+		return false;
+	}
+	/* files for the connection can be read */
+	http = ppi_http_open(&next->push.fleet);
+	ppi_http_close(http);
+	return http != NULL;
+}
+
+/* Another session, which is opened before the one that runs stops: what lies between
+ * the two is how long a start takes. False with words: the one before continues. */
+static bool renew_session(struct ppi_push *push, portprof_session **session,
+                          const struct ppi_record *next)
+{
+	portprof_session *later = ppi_record_prepare(
+		next, ppi_settings_config(&next->settings), 0);
+
+	if (!later) {
+		ppi_say_refusal(next);
+		return false;
+	}
+	portprof_session_stop(*session);
+	if (ppi_record_start(later)) {
+		ppi_say_refusal(next);
+		portprof_session_close(later);
+		unlink(next->settings.output);
+		if (portprof_session_start(*session))
+			ppi_say_failure("the recording has ended");
+		return false;
+	}
+	if (portprof_session_close(*session))
+		ppi_say_failure("a window did not end well");
+	*session = later;
+	if (keep_window(push, push->record->settings.output))
+		wake_sender(push);
+	return true;
+}
+
+/* `next` is what the recording becomes; the other is left there, to be freed. */
+static void become(struct ppi_push *push, struct ppi_record *next)
+{
+	struct ppi_record *record = push->record;
+	const struct ppi_record_options old = record->options;
+	const struct ppi_settings old_settings = record->settings;
+	const struct ppi_push_options *options = &record->options.push;
+
+	join_sender(push);
+	ppi_http_close(push->http);
+	record->options = next->options;
+	record->options.targets = old.targets;
+	record->options.again = old.again;
+	record->settings = next->settings;
+	next->options.push = old.push;
+	next->settings = old_settings;
+	push->http = ppi_http_open(&options->fleet);
+	ppi_outbox_renew(push->outbox,
+	                 &(struct ppi_outbox_limits){ options->spool_bytes,
+	                                              options->keep_ms });
+	push->due_ms = now_ms() + options->every_ms;
+	begin_sender(push);
+}
+
+/* A window ends, and the next one is measured and sent as the options say now. */
+static bool change(struct ppi_push *push, portprof_session **session,
+                   struct ppi_record *next)
+{
+	struct ppi_record *record = push->record;
+
+	if (!can_become(&record->options, &next->options))
+		return false;
+	free(next->settings.output);
+	next->settings.output =
+		strdup(ppi_outbox_draft(push->outbox, now_ns()));
+	if (!next->settings.output)
+		return false;
+	if (!are_same_settings(&record->settings, &next->settings)) {
+		if (!renew_session(push, session, next))
+			return false;
+	} else {
+		end_window(push, *session);
+		free(next->settings.output);
+		next->settings.output = strdup(record->settings.output);
+	}
+	become(push, next);
+	free(record->spool.path);
+	record->spool.path = strdup(record->settings.output);
+	return true;
+}
+
+/* What is wrong with the new ones is said, and the old ones stay. */
+static void reload(struct ppi_push *push, portprof_session **session)
+{
+	struct ppi_record *record = push->record, next = *record;
+	struct ppi_again *again = record->options.again;
+	struct ppi_again anew = { again->argc, again->argv, NULL };
+	bool is_good;
+
+	notify("RELOADING=1");
+	memset(&next.options, 0, sizeof(next.options));
+	memset(&next.settings, 0, sizeof(next.settings));
+	is_good = ppi_again_read(&anew, &next.options) == PPI_LINE_READ;
+	is_good = is_good && ppi_settings_read(&next.options, &next.settings) &&
+	          change(push, session, &next);
+	if (is_good) {
+		char *text = again->text;
+
+		again->text = anew.text;
+		anew.text = text;
+		ppi_say("'%s' was read again", record->options.options_path);
+	} else {
+		ppi_say("'%s' changes nothing: the options before stay",
+		        record->options.options_path);
+	}
+	notify("READY=1\nSTATUS=recording");
+	ppi_settings_free(&next.settings);
+	ppi_fleet_end(&next.options.push.fleet);
+	ppi_targets_free(&next.options.targets);
+	free(anew.text);
+}
+
+void ppi_push_turn(struct ppi_push *push, portprof_session **session,
                    unsigned nap_ms)
 {
-	uint64_t every_ms = push->record->options.push.every_ms, now;
+	const uint64_t *every_ms = &push->record->options.push.every_ms;
+	uint64_t now;
 	struct timespec nap = ppi_time_of((uint64_t)nap_ms * 1000000u);
 
-	if (push->windows == 0 && push->due_ms &&
-	    push->began_ms + every_ms == push->due_ms) {
+	if (push->counts.windows == 0 && push->due_ms &&
+	    push->began_ms + *every_ms == push->due_ms) {
 		notify("READY=1\nSTATUS=recording");
 		push->began_ms = 0; /* said */
 	}
 	nanosleep(&nap, NULL);
+	if (push->record->options.again && ppi_reload_asked())
+		reload(push, session);
 	now = now_ms();
 	if (now < push->due_ms)
 		return;
 	/* by the clock, and not by when the last one was ready */
 	while (push->due_ms <= now)
-		push->due_ms += every_ms;
-	end_window(push, session);
+		push->due_ms += *every_ms;
+	end_window(push, *session);
 	notify("WATCHDOG=1");
 }
 
@@ -546,11 +623,7 @@ static void end_sender(struct ppi_push *push)
 		ppi_outbox_count(push->outbox, &counts);
 	} while (counts.waiting && counts.retried == retried &&
 	         !push->is_late && now_ms() < until);
-	pthread_mutex_lock(&push->lock);
-	push->is_over = true;
-	pthread_cond_signal(&push->news);
-	pthread_mutex_unlock(&push->lock);
-	pthread_join(push->sender, NULL);
+	join_sender(push);
 	if (counts.waiting)
 		ppi_say("%" PRIu64 " window%s wait in '%s': the next recording "
 		        "sends them, or portprof push --spool", counts.waiting,
@@ -569,7 +642,8 @@ bool ppi_push_end(struct ppi_push *push)
 	if (access(push->record->settings.output, F_OK) == 0)
 		is_good = keep_window(push, push->record->settings.output);
 	end_sender(push);
-	write_health(push);
+	ppi_health_write(push->record->options.push.health, &push->counts,
+	                 push->outbox);
 	free_origins(&push->known);
 	ppi_outbox_close(push->outbox);
 	ppi_http_close(push->http);

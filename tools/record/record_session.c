@@ -158,7 +158,7 @@ enum { EVENT_ROOM = 256 }; /* a canonical event string */
 
 /* The flush puts the file in its place: a process that is killed from now on leaves
  * one that can be read. */
-static portprof_status begin(portprof_session *session)
+portprof_status ppi_record_start(portprof_session *session)
 {
 	portprof_status status = portprof_session_start(session);
 
@@ -185,8 +185,8 @@ static const char *path_of(const struct ppi_record *record)
 	                            : record->settings.output;
 }
 
-portprof_session *ppi_record_open(const struct ppi_record *record,
-                                  portprof_config *config, int64_t child)
+portprof_session *ppi_record_prepare(const struct ppi_record *record,
+                                     portprof_config *config, int64_t child)
 {
 	portprof_session *session = NULL;
 	char title[PPI_TITLE_BYTES];
@@ -212,12 +212,20 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 		                                      record->held);
 	if (status == PORTPROF_OK)
 		status = portprof_session_open(config, &session);
+	portprof_config_free(config);
+	return session;
+}
+
+portprof_session *ppi_record_open(const struct ppi_record *record,
+                                  portprof_config *config, int64_t child)
+{
+	portprof_session *session = ppi_record_prepare(record, config, child);
+
 	/* what fails counts as nothing: the caller reads the diagnostic */
-	if (status == PORTPROF_OK && begin(session)) {
+	if (session && ppi_record_start(session)) {
 		portprof_session_close(session);
 		session = NULL;
 	}
-	portprof_config_free(config);
 	return session;
 }
 

@@ -12,6 +12,7 @@
  *   symbols_jit.c       code that processes made, by their maps
  *   symbols_jitdump.c   the same by their dumps, which also say when
  *   symbols_held.c      files held open until names are asked for
+ *   symbols_kept.c      what windows of a recording have in common
  *   symbols_table.c     a sorted table of symbols, which most of these fill
  *
  * Without libelf symbols_stub.c stands in for the file, without libdw
@@ -223,6 +224,7 @@ static void open_file(struct ppi_symbols *symbols,
 		.build_id = build_id,
 		.recorded_ns = symbols->recorded_ns,
 		.folder = symbols->folder,
+		.kept = ppi_held_kept(symbols->held),
 	};
 	const char *path = module->path;
 	char why[400] = "", *deleted = deleted_path(path);

@@ -7,6 +7,7 @@
 
 #include "tools/symbols/symbols_elf.h"
 
+#include "base/text.h"
 #include "base/vector.h"
 #include "tools/symbols/symbols_line.h"
 #include "tools/symbols/symbols_table.h"
@@ -75,11 +76,9 @@ size_t ppi_elf_segments(Elf *elf)
 void ppi_elf_print_id(const unsigned char *bytes, size_t count, char *out,
                       size_t out_bytes)
 {
-	out[0] = '\0';
 	if (count * 2 >= out_bytes)
 		count = (out_bytes - 1) / 2;
-	for (size_t i = 0; i < count; i++)
-		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+	ppi_text_hex(bytes, count, out);
 }
 
 /* Look for the build-id in one note segment. */

@@ -7,6 +7,7 @@
 
 #include "base/foreign_file.h"
 #include "tools/symbols/symbols_elf.h"
+#include "tools/symbols/symbols_kept.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -302,6 +303,7 @@ struct ppi_symbol_file {
 	char build_id[PPI_BUILD_ID_ROOM];
 	struct ppi_debug *debug;
 	struct ppi_cfi *cfi; /* opened when asked for */
+	struct ppi_kept *kept; /* NULL: it has no build-id, or nothing is kept */
 };
 
 const char *ppi_symbol_file_tier(void)
@@ -365,7 +367,7 @@ static struct ppi_debug *debug_of(struct ppi_symbol_file *file)
 	return file->debug;
 }
 
-static void read_names(struct ppi_symbol_file *file)
+static bool read_names(struct ppi_symbol_file *file)
 {
 	file->is_complete =
 		ppi_elf_add_symbols(file->elf, 0, &file->names);
@@ -378,6 +380,35 @@ static void read_names(struct ppi_symbol_file *file)
 		file->is_complete = true;
 	ppi_elf_add_plt(file->elf, &file->names);
 	ppi_elf_add_frames(file->elf, &file->frames);
+	return ppi_symbol_table_sort(&file->names) &&
+	       ppi_symbol_table_sort(&file->frames);
+}
+
+/* The same, unless an earlier window did it. */
+static bool get_names(struct ppi_symbol_file *file)
+{
+	char names[PPI_BUILD_ID_ROOM + 16], frames[sizeof(names)];
+	uint64_t is_complete;
+
+	if (!file->kept)
+		return read_names(file);
+	snprintf(names, sizeof(names), "names %s", file->build_id);
+	snprintf(frames, sizeof(frames), "frames %s", file->build_id);
+	if (ppi_symbol_table_take(&file->names, file->kept, names,
+	                          &is_complete) &&
+	    ppi_symbol_table_take(&file->frames, file->kept, frames,
+	                          &is_complete)) {
+		file->is_complete = is_complete;
+		return true;
+	}
+	ppi_symbol_table_free(&file->names);
+	if (!read_names(file))
+		return false;
+	ppi_symbol_table_keep(&file->names, file->kept, names,
+	                      file->is_complete);
+	ppi_symbol_table_keep(&file->frames, file->kept, frames,
+	                      file->is_complete);
+	return true;
 }
 
 /* Whether the file was written after the recording: then it is another one,
@@ -466,12 +497,11 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
 		snprintf(why, why_bytes, "has no loaded segments");
 		goto close;
 	}
-	read_names(file);
+	file->kept = file->build_id[0] ? wanted->kept : NULL;
+	if (!get_names(file))
+		goto close;
 	file->is_go = ppi_elf_is_go(file->elf);
 	file->keeps_leaf_frames = ppi_elf_keeps_leaf_frames(file->elf);
-	if (!ppi_symbol_table_sort(&file->names) ||
-	    !ppi_symbol_table_sort(&file->frames))
-		goto close;
 	return file;
 close:
 	ppi_symbol_file_close(file);
@@ -503,13 +533,66 @@ void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
 	}
 }
 
+/* ---- lines, which earlier windows may have found: number and two texts each ---- */
+
+static void keep_lines(struct ppi_kept *kept, const char *key,
+                       const struct ppi_symbol_line *lines, size_t count)
+{
+	size_t bytes = 0;
+	char *at;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += sizeof(lines[i].line) + 2 + strlen(lines[i].file) +
+		         (lines[i].function ? strlen(lines[i].function) : 0);
+	at = ppi_kept_room(kept, key, bytes);
+	if (!at)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(at, &lines[i].line, sizeof(lines[i].line));
+		at += sizeof(lines[i].line);
+		at = stpcpy(at, lines[i].function ? lines[i].function : "") + 1;
+		at = stpcpy(at, lines[i].file) + 1;
+	}
+	ppi_kept_done(kept);
+}
+
+static size_t take_lines(const char *at, size_t bytes,
+                         struct ppi_symbol_line *lines, size_t room)
+{
+	const char *end = at + bytes;
+	size_t count = 0;
+
+	for (; at < end && count < room; count++) {
+		struct ppi_symbol_line *line = &lines[count];
+
+		memcpy(&line->line, at, sizeof(line->line));
+		at += sizeof(line->line);
+		line->function = at[0] ? at : NULL;
+		at += strlen(at) + 1;
+		line->file = at;
+		at += strlen(at) + 1;
+	}
+	return count;
+}
+
 size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
                              bool inlines, struct ppi_symbol_line *lines,
                              size_t room)
 {
-	if (!debug_of(file))
-		return 0;
-	return ppi_debug_lines(file->debug, vaddr, inlines, lines, room);
+	char key[PPI_BUILD_ID_ROOM + 32];
+	const char *known;
+	size_t bytes, count = 0;
+
+	snprintf(key, sizeof(key), "%s %s %" PRIx64,
+	         inlines ? "inlined" : "lines", file->build_id, vaddr);
+	known = ppi_kept_find(file->kept, key, &bytes);
+	if (known)
+		return take_lines(known, bytes, lines, room);
+	if (debug_of(file))
+		count = ppi_debug_lines(file->debug, vaddr, inlines, lines,
+		                        room);
+	keep_lines(file->kept, key, lines, count);
+	return count;
 }
 
 enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,

@@ -17,6 +17,7 @@ struct ppi_symbol_wanted {
 	const char *build_id; /* lower-case hexadecimal; "" unknown */
 	uint64_t recorded_ns; /* CLOCK_REALTIME; 0 unknown */
 	const char *folder;   /* with separate debug files; NULL: the usual */
+	struct ppi_kept *kept; /* what earlier windows found; NULL */
 };
 
 enum ppi_symbol_found {

@@ -6,6 +6,8 @@
 
 #include "base/foreign_file.h"
 #include "base/clock_ns.h"
+#include "base/text.h"
+#include "tools/symbols/symbols_kept.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -52,6 +54,7 @@ struct ppi_held {
 	size_t open, open_max; /* descriptors */
 	uint64_t next_ns;      /* no process is looked at before */
 	bool is_of_sampled;    /* not of those without samples */
+	struct ppi_kept *kept; /* for windows; NULL */
 };
 
 struct ppi_held *ppi_held_new(bool is_of_sampled)
@@ -66,6 +69,16 @@ struct ppi_held *ppi_held_new(bool is_of_sampled)
 	pthread_mutex_init(&held->lock, NULL);
 	held->is_of_sampled = is_of_sampled;
 	return held;
+}
+
+void ppi_held_keep(struct ppi_held *held, size_t bytes)
+{
+	held->kept = ppi_kept_new(bytes);
+}
+
+struct ppi_kept *ppi_held_kept(const struct ppi_held *held)
+{
+	return held ? held->kept : NULL;
 }
 
 void ppi_held_lock(struct ppi_held *held)
@@ -116,6 +129,7 @@ void ppi_held_free(struct ppi_held *held)
 	HASH_ITER (hh, held->processes, process, next_process)
 		forget_process(held, process);
 	pthread_mutex_destroy(&held->lock);
+	ppi_kept_free(held->kept);
 	free(held);
 }
 
@@ -235,13 +249,14 @@ static const struct held_file *find_file(const struct ppi_held *held,
 static void see_module(struct ppi_held *held, const portprof_record *record,
                        const portprof_module *module)
 {
-	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1] = "", *key;
+	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1], *key;
+	size_t bytes = PORTPROF_BUILD_ID_BYTES;
 
 	if (!module || !is_file_name(module->path))
 		return;
-	for (size_t i = 0; i < module->build_id_bytes &&
-	                   i < PORTPROF_BUILD_ID_BYTES; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
+	if (module->build_id_bytes < bytes)
+		bytes = module->build_id_bytes;
+	ppi_text_hex(module->build_id, bytes, build_id);
 	key = key_of(module->path, build_id);
 	if (key && !find_file(held, key))
 		add_file(held, record, module->path, key);

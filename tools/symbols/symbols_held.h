@@ -24,6 +24,12 @@ struct ppi_held;
 struct ppi_held *ppi_held_new(bool is_of_sampled);
 void ppi_held_free(struct ppi_held *held);
 
+/* What is found out about files is kept from one window of the recording to the
+ * next, in so many bytes; NULL: nothing is. */
+struct ppi_kept;
+void ppi_held_keep(struct ppi_held *held, size_t bytes);
+struct ppi_kept *ppi_held_kept(const struct ppi_held *held);
+
 /* Records are seen in another thread than forks children that read what is held:
  * both do it under this lock. NULL does nothing. */
 void ppi_held_lock(struct ppi_held *held);

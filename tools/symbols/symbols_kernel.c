@@ -5,6 +5,7 @@
 #include "tools/symbols/symbols_kernel.h"
 
 #include "tools/symbols/symbols.h"
+#include "tools/symbols/symbols_held.h"
 #include "tools/symbols/symbols_state.h"
 #include "tools/symbols/symbols_table.h"
 
@@ -105,9 +106,33 @@ static bool is_newer(uint64_t recorded_ns)
 
 /* ---- for the namer ---- */
 
-static void read_kernel(struct ppi_symbols *symbols)
+/* The kernel's functions are the same as long as it has the same modules, at the
+ * same places: the first and the sixth of the fields, between which are who uses
+ * them (proc_modules(5)). */
+static bool key_of(char *key, size_t bytes)
 {
-	char why[300], words[400];
+	FILE *file = fopen("/proc/modules", "re");
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	int byte, field = 1;
+
+	if (!file)
+		return false;
+	while ((byte = getc(file)) != EOF) {
+		field = byte == '\n' ? 1 : field + (byte == ' ');
+		if (field == 1 || field == 6)
+			hash = (hash ^ (unsigned)byte) *
+			       UINT64_C(0x100000001b3);
+	}
+	fclose(file);
+	snprintf(key, bytes, "kernel %" PRIx64, hash);
+	return true;
+}
+
+static void read_kernel(struct ppi_symbols *symbols, bool is_anew)
+{
+	struct ppi_kept *kept = ppi_held_kept(symbols->held);
+	char why[300], words[400], key[64];
+	uint64_t number;
 
 	symbols->is_kernel_read = true;
 	if (is_newer(symbols->recorded_ns)) {
@@ -116,12 +141,40 @@ static void read_kernel(struct ppi_symbols *symbols)
 		                     "measurement; kernel code is not named");
 		return;
 	}
-	symbols->has_kernel = ppi_kernel_symbols_read(
-		"/proc/kallsyms", &symbols->kernel, why, sizeof(why));
+	if (!kept || is_anew || !key_of(key, sizeof(key)))
+		kept = NULL;
+	symbols->is_kernel_kept =
+		ppi_symbol_table_take(&symbols->kernel, kept, key, &number);
+	symbols->has_kernel =
+		symbols->is_kernel_kept ||
+		ppi_kernel_symbols_read("/proc/kallsyms", &symbols->kernel,
+	                                why, sizeof(why));
+	if (symbols->has_kernel && !symbols->is_kernel_kept)
+		ppi_symbol_table_keep(&symbols->kernel, kept, key, 0);
 	if (symbols->has_kernel)
 		return;
 	snprintf(words, sizeof(words), "kernel code is not named: %s", why);
 	ppi_symbols_add_note(symbols, words);
+}
+
+static const char *module_of(const struct ppi_symbol_table *table,
+                             const struct ppi_symbol *symbol)
+{
+	const char *module = strchr(ppi_symbol_name(table, symbol), ' ');
+
+	return module ? module : "";
+}
+
+/* Programs of BPF come and go between the modules: what lies between two functions
+ * of one module is of that module still. */
+static bool is_still_there(const struct ppi_symbol_table *table,
+                           const struct ppi_symbol *symbol)
+{
+	const char *module = symbol ? module_of(table, symbol) : " [bpf]";
+
+	return strcmp(module, " [bpf]") != 0 &&
+	       symbol + 1 < table->symbols + table->count &&
+	       strcmp(module, module_of(table, symbol + 1)) == 0;
 }
 
 void ppi_symbols_in_kernel(struct ppi_symbols *symbols, uint64_t address,
@@ -131,9 +184,17 @@ void ppi_symbols_in_kernel(struct ppi_symbols *symbols, uint64_t address,
 	char text[336], *module;
 
 	if (!symbols->is_kernel_read)
-		read_kernel(symbols);
+		read_kernel(symbols, false);
 	if (symbols->has_kernel)
 		symbol = ppi_symbol_table_find(&symbols->kernel, address);
+	if (symbols->is_kernel_kept &&
+	    !is_still_there(&symbols->kernel, symbol)) {
+		ppi_symbol_table_free(&symbols->kernel);
+		read_kernel(symbols, true);
+		symbol = symbols->has_kernel
+		         ? ppi_symbol_table_find(&symbols->kernel, address)
+		         : NULL;
+	}
 	name->module = name->path = "[kernel]";
 	if (!symbols->has_kernel) {
 		/* one row, which a note explains, and not one for each address

@@ -37,6 +37,7 @@ struct ppi_symbols {
 	bool has_quarrel;
 	struct ppi_symbol_table kernel;
 	bool is_kernel_read, has_kernel;
+	bool is_kernel_kept; /* by an earlier window */
 	struct ppi_vector notes; /* char * */
 };
 

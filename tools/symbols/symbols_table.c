@@ -2,6 +2,8 @@
 /* A table of symbols: filled once, sorted once, searched by address. */
 #include "tools/symbols/symbols_table.h"
 
+#include "tools/symbols/symbols_kept.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,10 +183,59 @@ ppi_symbol_table_find(const struct ppi_symbol_table *table, uint64_t address)
 	return NULL;
 }
 
+/* ---- for the next window: this, then symbols, reaches and names ---- */
+
+struct kept_table {
+	uint64_t number;
+	size_t count, name_bytes;
+};
+
+void ppi_symbol_table_keep(const struct ppi_symbol_table *table,
+                           struct ppi_kept *kept, const char *key,
+                           uint64_t number)
+{
+	const size_t symbols = table->count * sizeof(*table->symbols);
+	const size_t reach = table->count * sizeof(*table->reach);
+	struct kept_table *to = ppi_kept_room(
+		kept, key, sizeof(*to) + symbols + reach + table->name_bytes);
+	char *at = (char *)(to + 1);
+
+	if (!to)
+		return;
+	*to = (struct kept_table){ number, table->count, table->name_bytes };
+	if (table->count) {
+		memcpy(at, table->symbols, symbols);
+		memcpy(at + symbols, table->reach, reach);
+		memcpy(at + symbols + reach, table->names, table->name_bytes);
+	}
+	ppi_kept_done(kept);
+}
+
+bool ppi_symbol_table_take(struct ppi_symbol_table *table,
+                           const struct ppi_kept *kept, const char *key,
+                           uint64_t *number)
+{
+	size_t bytes;
+	const struct kept_table *from = ppi_kept_find(kept, key, &bytes);
+
+	if (!from)
+		return false;
+	*number = from->number;
+	table->symbols = (struct ppi_symbol *)(uintptr_t)(from + 1);
+	table->reach = (uint64_t *)(void *)(table->symbols + from->count);
+	table->names = (char *)(table->reach + from->count);
+	table->count = from->count;
+	table->name_bytes = from->name_bytes;
+	table->is_sorted = table->is_lent = true;
+	return true;
+}
+
 void ppi_symbol_table_free(struct ppi_symbol_table *table)
 {
-	free(table->symbols);
-	free(table->reach);
-	free(table->names);
+	if (!table->is_lent) {
+		free(table->symbols);
+		free(table->reach);
+		free(table->names);
+	}
 	memset(table, 0, sizeof(*table));
 }

@@ -26,7 +26,10 @@ struct ppi_symbol_table {
 	char *names;
 	size_t name_bytes, name_room;
 	bool is_sorted;
+	bool is_lent; /* its memory is that of struct ppi_kept */
 };
+
+struct ppi_kept;
 
 /*
  * Add a symbol. With size 0 it reaches to the next one, but not past `limit`
@@ -51,6 +54,15 @@ ppi_symbol_name(const struct ppi_symbol_table *table,
 {
 	return table->names + symbol->name;
 }
+
+/* Keep a sorted table for the next window, with a number; and take it into an empty
+ * one: false where none is kept. */
+void ppi_symbol_table_keep(const struct ppi_symbol_table *table,
+                           struct ppi_kept *kept, const char *key,
+                           uint64_t number);
+bool ppi_symbol_table_take(struct ppi_symbol_table *table,
+                           const struct ppi_kept *kept, const char *key,
+                           uint64_t *number);
 
 void ppi_symbol_table_free(struct ppi_symbol_table *table);
 

@@ -9,6 +9,7 @@
 #include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/symbols/symbols_jit.h"
+#include "tools/symbols/symbols_kept.h"
 #include "tools/ticker.h"
 #include "tools/tools.h"
 #include "tools/view/names.h"
@@ -274,6 +275,7 @@ static bool name_file(const char *path, const struct ppi_held *held,
 	bool is_good;
 
 	ppi_memory_limit(0);
+	ppi_kept_begin(ppi_held_kept(held));
 	if (portprof_profile_read(path, 0, &profile)) {
 		ppi_say_failure("naming code");
 		return false;

@@ -93,6 +93,26 @@ AS SELECT
 FROM samples
 GROUP BY hour, service, version, host, event, function, module;
 
+-- The same of all hosts and versions together: the hottest functions of a week are read
+-- from a fiftieth of the rows where there are fifty hosts. A database that is older than
+-- this view: what was there before is brought by
+--     INSERT INTO services_hourly SELECT service, event, hour, function, module,
+--     samples, weight FROM functions_hourly WHERE hour < ...
+CREATE MATERIALIZED VIEW IF NOT EXISTS services_hourly
+ENGINE = SummingMergeTree
+PARTITION BY toYYYYMM(hour)
+ORDER BY (service, event, hour, function, module)
+AS SELECT
+    service,
+    event,
+    toStartOfHour(time) AS hour,
+    function,
+    module,
+    sum(samples) AS samples,
+    sum(weight) AS weight
+FROM samples
+GROUP BY service, event, hour, function, module;
+
 -- Several servers. On each the tables above, in the database portprof; and a second
 -- database, to which portprof pushes and from which it fetches. A batch stays on one
 -- server, chosen by its name, so that it replaces itself there:
