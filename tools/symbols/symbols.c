@@ -335,6 +335,15 @@ static void add_lines(struct ppi_symbols *symbols,
 	}
 }
 
+static void tell_lack(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_module *module)
+{
+	char words[1024];
+
+	if (ppi_symbol_file_lack(module->file, words, sizeof(words)))
+		ppi_symbols_add_note(symbols, words);
+}
+
 static void find_in_file(struct ppi_symbols *symbols,
                          const struct ppi_symbols_module *module,
                          uint64_t address,
@@ -371,6 +380,7 @@ static void find_in_file(struct ppi_symbols *symbols,
 	}
 	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
 		add_lines(symbols, module, answer.vaddr, name);
+	tell_lack(symbols, module);
 }
 
 bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
