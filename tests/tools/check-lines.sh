@@ -201,13 +201,14 @@ has "it is named, too" "^note: .*plain\\.debug is not the debug file of .*plain:
 
 # What -gsplit-dwarf puts into another file, which is missing or was packed.
 for cc in "$CC" clang; do
+	rm -f "$tmp/split.dwo"
 	# shellcheck disable=SC2086
 	(cd "$tmp" && $cc $flags -gdwarf-5 -gsplit-dwarf -c -o split.o inlined.c &&
-		$cc -o split split.o) >/dev/null 2>&1 && [ -f "$tmp/split.dwo" ] &&
-		[ "$has_dw" ] || {
+		$cc -o split split.o) >/dev/null 2>&1
+	if [ ! -f "$tmp/split.dwo" ] || [ -z "$has_dw" ]; then
 		skip "$cc -gsplit-dwarf" "it cannot be built or read here"
 		continue
-	}
+	fi
 	mv "$tmp/split.dwo" "$tmp/gone.dwo"
 	nm "$tmp/split" | sed -n 's/^\([0-9a-f]*\) T subject_outer$/\1/p' |
 		"$probe" -l "$tmp/split" >"$tmp/out"
