@@ -30,6 +30,8 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/diff_text.c \
 	tools/diff/match.c \
 	tools/diff/match.h \
+	tools/diff/runs.c \
+	tools/diff/runs.h \
 	tools/diff/diff.h \
 	tools/input.c \
 	tools/input.h \

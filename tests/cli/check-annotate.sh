@@ -67,6 +67,14 @@ same "-n 0: hot lines alone" "" "$(awk 'NR > 3 && $2 != "%" &&
 annotate 'w?rk' p.pb.gz
 same "a pattern: status" 0 "$status"
 
+### A source that was changed since
+
+has_not "a source older than its program: nothing to say" 'newer' out
+touch -t 203701010000 burn.c
+annotate work p.pb.gz
+has "a newer one is shown, too" '^ *[0-9.]+ %  *8 .*sum [+]= i' out
+has "and said to be newer" '\(this file is newer than the program' out
+
 ### What cannot be read
 
 mv burn.c gone.c

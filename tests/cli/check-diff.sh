@@ -59,6 +59,91 @@ done
 check "equal runs: nothing in 19 of 20 tries (changed: $changed)" \
 	[ "$changed" -le 1 ]
 
+### Several runs a side
+
+# run COUNTS... of functions busy, steady, calm and rest
+run() {
+	i=0
+	for one in busy steady calm rest; do
+		i=$((i + 1))
+		eval "echo \"main;$one \${$i}\""
+	done
+}
+run 2000 10000 8000 20000 >b1
+run 2600 10010 8020 20050 >b2
+run 1400 9990 8010 19950 >b3
+run 2800 13010 8000 20010 >a1
+run 2200 13000 8010 20030 >a2
+run 3000 12990 7990 19980 >a3
+diff -x '|' b1 a1
+same "single runs: both look like changes" "busy grown
+steady grown" "$(verdicts)"
+diff -x '|' --base b1 b2 b3 -- a1 a2 a3
+same "several: what differs between equal runs is noise" "steady grown" \
+	"$(verdicts)"
+same "rows are means" "10000 13000 3000" \
+	"$(awk -F'|' '$NF == "steady" { print $1, $2, $3 }' out)"
+diff --base b1 b2 b3 -- a1 a2 a3
+has "files are named" 'before +b1 and 2 more: 40010 a run' out
+has "their number, too" 'runs +3 before, 3 after' out
+diff -j --base b1 b2 -- a1
+same "JSON: each run has its value" "['b1', 'b2'] [2000, 2600] [2800] 2300" \
+	"$(python3 -c 'import json
+d = json.load(open("out"))
+row = [r for r in d["rows"] if r["function"] == "busy"][0]
+print(d["before"]["files"], row["runs_before"], row["runs_after"],
+      row["before"])')"
+diff -x '|' --base -s function b1 b2 b3 -- a1 a2 a3
+same "options after --base" "steady grown" "$(verdicts)"
+# three runs of 30 samples are known as well as one of 90
+run 30 3000 3000 3000 >rare
+run 90 9000 9000 9000 >often
+run 90 3000 3000 3000 >tripled
+diff -j --base rare rare rare -- tripled tripled tripled
+error=$(python3 -c 'import json
+print([r["error"] for r in json.load(open("out"))["rows"]
+       if r["function"] == "busy"][0])')
+check "a mean has a smaller error than a run ($error)" awk \
+	"BEGIN { exit !($error > 6 && $error < 7) }"
+diff --normalize -x '|' --base rare often rare -- rare rare
+same "normalized: each run by its own total" "" "$(verdicts)"
+diff --html several.html --base b1 b2 b3 -- a1 a2 a3
+same "a page of several runs: status" 0 "$status"
+python3 "$srcdir/tests/html/page.py" several.html 1 >shown
+same "a page of several runs: it can be read" 0 $?
+diff --base b1 b2 -- a1 before.pb.gz
+same "a run of something else: status" 1 "$status"
+has "a run of something else: its name" "before.pb.gz' is no other run of 'a1'" words
+for words in "--base b1 b2" "--base -- b1" "--base b1 --"; do
+	# shellcheck disable=SC2086 # several words
+	diff $words
+	same "diff $words: status" 2 "$status"
+done
+diff b1 b2 b3
+has "three files: the remedy" '--base' words
+
+# Equal runs that differ by some percent beyond sampling, function by function:
+# the seeds are fixed.
+changed=0
+for i in $(seq 20); do
+	python3 - "$i" <<'EOF3'
+import random
+import sys
+chance = random.Random(int(sys.argv[1]))
+for name in "e1 e2 e3 f1 f2 f3".split():
+    speed = chance.gauss(1, .04)
+    with open(name, "w") as out:
+        for i in range(40):
+            mean = 4000 / (i + 1) * speed * chance.gauss(1, .03)
+            count = max(0, round(chance.gauss(mean, mean ** .5)))
+            print(f"main;f{i} {count}", file=out)
+EOF3
+	diff -x '|' --base e1 e2 e3 -- f1 f2 f3
+	[ -z "$(verdicts)" ] || changed=$((changed + 1))
+done
+check "equal runs that differ: nothing in 19 of 20 tries (changed: $changed)" \
+	[ "$changed" -le 1 ]
+
 ### Two builds
 
 # folded text as perf script prints it: MODULE FUNCTION SAMPLES lines

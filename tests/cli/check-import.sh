@@ -332,6 +332,9 @@ done
 printf 'a;b 1.5\na;c 2\n' | "$portprof" export -q -f folded - >out
 same "fractions count tenths" "a;b 15
 a;c 20" "$(cat out)"
+printf 'a;b 20.\na;c 1.5\n' | "$portprof" export -q -f folded - >out
+same "a point without a fraction" "a;b 200
+a;c 15" "$(cat out)"
 printf 'a;b 10 12\na;c 0 3\n' >plain
 same "two numbers are two events" "before 10 10
 after 15 15" "$(read_sums plain)"
@@ -385,7 +388,9 @@ same "too much for the memory: status" 1 $?
 has "too much for the memory: words" '20 MiB' words
 
 for one in 'hello world|bad:1:1: ' '{"a": 1}|bad:1:1: .*JSON' '<html>|bad:1:1: .*HTML' \
-	'heap profile: 1: 2|bad:1:1: .*pprof -proto' 'x;y|bad:1:4: .*number' \
+	'heap profile: 1: 2|bad:1:1: .*pprof -proto' \
+	'goroutine profile: total 7|bad:1:1: .*pprof -proto' \
+	'CPU     ID                    FUNCTION:NAME|bad:1:1: .*scripts' 'x;y|bad:1:4: .*number' \
 	'# no more|bad:1:1: .*comments' 'frequency = 100|bad:1:1: '; do
 	printf '%s\n' "${one%%|*}" >bad
 	refused "${one%%|*}" bad "${one#*|}"

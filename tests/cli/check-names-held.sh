@@ -94,6 +94,34 @@ cp bare swapped
 record -q -b perf -o swapped.pb.gz -- sh -c './swapped; cp other swapped; touch -d "2001-01-01" swapped'
 named "not by another file that took its place" swapped.pb.gz held_bare
 rm -f swapped
+# A program in memory, which no folder has.
+if command -v python3 >/dev/null; then
+	cat >memory.py <<'EOF2'
+import os
+import sys
+fd = os.memfd_create("held")
+with open(sys.argv[1], "rb") as file:
+    os.write(fd, file.read())
+os.execve(fd, ["held"], os.environ)
+EOF2
+	for one in bare work; do
+		record -q -b perf -o memory.pb.gz -- python3 memory.py $one
+		if [ "$status" -eq 0 ]; then
+			named "$one, in memory: its code is named" memory.pb.gz \
+				" memfd:held.* held_$one"
+		else
+			skip "$one, in memory" "such files cannot be run here"
+		fi
+	done
+	record -q -b perf -o memory.pb.gz -- sh -c \
+		'python3 memory.py bare & python3 memory.py other; wait'
+	report -q -i memory.pb.gz
+	has_not "two of one name: none is given the other's names" \
+		'not_measured|held_bare' "$tmp/report"
+else
+	skip "a program in memory" "no python3"
+fi
+
 cp work gone
 record -q -b perf --no-names -o gone.pb.gz -- ./gone
 report -q -i gone.pb.gz

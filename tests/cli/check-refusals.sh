@@ -240,6 +240,16 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	else
 		skip "a set-user-id program" "it has no other rights here"
 	fi
+	cp "$burn" rights/hidden
+	chmod 111 rights/hidden
+	ordinary "$portprof" record -b perf -o rights/p.pb.gz -- \
+		rights/hidden 200 1 2>"$tmp/words"
+	if grep -q 'no sample' "$tmp/words"; then
+		said "a program that cannot be read: why" 'hidden.*not readable'
+		said "a program that cannot be read: what to do" '-b timer'
+	else
+		skip "a program that cannot be read" "perf samples it here"
+	fi
 	if ordinary "$portprof" stat -e task-clock -- rights/burn 60 1 \
 		2>"$tmp/words" && grep -q 'lost its counter' "$tmp/words"; then
 		said "a set-user-id program is counted: why not" 'set-user-id'

@@ -438,6 +438,19 @@ else
 	skip "code made at run time" "such memory is not to be had here"
 fi
 
+### Functions of Python
+
+cat >loop.txt <<'EOF2'
+main;_PyEval_EvalFrameDefault;PyLong_FromLong 5
+main;_PyEval_EvalFrameDefault 4
+EOF2
+report -i loop.txt
+has "functions of Python have no names: the flag" \
+	'100\.0 % .*3\.12 or later.* -X perf' "$tmp/report"
+echo 'main;_PyEval_EvalFrameDefault;py::work:/srv/app.py 1' >>loop.txt
+report -i loop.txt
+has_not "they have: no hint" '-X perf' "$tmp/report"
+
 ### The vdso and the kernel
 
 cat >clock.c <<'EOF2'

@@ -110,6 +110,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-thread-names.sh \
 	tests/cli/check-unwind-peer.sh
 SCRIPT_TESTS_ALL += \
+	tests/cli/check-public-files.sh \
 	tests/cli/check-in-step.sh \
 	tests/cli/check-names-time.sh \
 	tests/cli/check-names-typed.sh \
@@ -128,4 +129,5 @@ SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh \
 	tests/cli/check-waits-peer.sh
 EXTRA_DIST += tests/cli/cli.sh tests/cli/wall_profile.py tests/cli/hostile.py tests/cli/otel_service.py tests/cli/otlp.py tests/cli/perf_script.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py tests/cli/tmux.sh tests/cli/waits_peer.py \
 	tests/cli/slow_pipe.py \
+	tests/cli/public_files.py \
 	tests/cli/terminal.py

@@ -4,3 +4,5 @@
 check_PROGRAMS += tests/matrix/cell
 tests_matrix_cell_LDADD = libportprof.la
 SCRIPT_TESTS += tests/matrix/check-matrix.sh
+# fills doc/runtimes.md
+EXTRA_DIST += tests/matrix/runtimes.py

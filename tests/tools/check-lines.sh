@@ -185,6 +185,8 @@ mv "$tmp/.debug/none.debug" "$tmp/none.debug"
 named "by debug link, beside it" "$tmp/linked" "$id"
 objcopy --only-keep-debug "$tmp/other" "$tmp/none.debug"
 unnamed "a linked file of another build-id" "$tmp/linked" "$id"
+has "it is named" "^note: .*none\\.debug is not the debug file of .*linked: " \
+	"$tmp/out"
 # Without build-ids the sum in the link decides.
 objcopy --remove-section .note.gnu.build-id "$tmp/c" "$tmp/plain"
 objcopy --only-keep-debug "$tmp/plain" "$tmp/.debug/plain.debug" 2>/dev/null
@@ -194,6 +196,36 @@ strip "$tmp/plain"
 named "by debug link and sum" "$tmp/plain" ""
 echo x >>"$tmp/.debug/plain.debug"
 unnamed "a linked file of another sum" "$tmp/plain" ""
+has "it is named, too" "^note: .*plain\\.debug is not the debug file of .*plain: " \
+	"$tmp/out"
+
+# What -gsplit-dwarf puts into another file, which is missing or was packed.
+for cc in "$CC" clang; do
+	rm -f "$tmp/split.dwo"
+	# shellcheck disable=SC2086
+	(cd "$tmp" && $cc $flags -gdwarf-5 -gsplit-dwarf -c -o split.o inlined.c &&
+		$cc -o split split.o) >/dev/null 2>&1
+	if [ ! -f "$tmp/split.dwo" ] || [ -z "$has_dw" ]; then
+		skip "$cc -gsplit-dwarf" "it cannot be built or read here"
+		continue
+	fi
+	mv "$tmp/split.dwo" "$tmp/gone.dwo"
+	nm "$tmp/split" | sed -n 's/^\([0-9a-f]*\) T subject_outer$/\1/p' |
+		"$probe" -l "$tmp/split" >"$tmp/out"
+	has "$cc -gsplit-dwarf: the missing file is named" \
+		'^note: inlined .*split.* split\.dwo is not there' "$tmp/out"
+	: >"$tmp/split.dwp"
+	nm "$tmp/split" | sed -n 's/^\([0-9a-f]*\) T subject_outer$/\1/p' |
+		"$probe" -l "$tmp/split" >"$tmp/out"
+	has "$cc -gsplit-dwarf: so is one with all of them" \
+		'^note: inlined .* split\.dwp|^note: .*/split\.dwp' "$tmp/out"
+	rm "$tmp/split.dwp"
+	mv "$tmp/gone.dwo" "$tmp/split.dwo"
+	nm "$tmp/split" | sed -n 's/^\([0-9a-f]*\) T subject_outer$/\1/p' |
+		"$probe" -l "$tmp/split" >"$tmp/out"
+	has_not "$cc -gsplit-dwarf: with it there is nothing to say" '^note' \
+		"$tmp/out"
+done
 
 ### Damaged debug information
 

@@ -87,6 +87,17 @@ agree "program at a fixed address" "$tmp/fixed"
 agree "shared library" "$tmp/shared.so"
 if grep -q 'define HAVE_LIBIBERTY 1' "$builddir/config.h"; then
 	agree "C++, demangled" "$tmp/cxx"
+	# c++filt and nm stop at 1024
+	long=$(awk 'BEGIN { for (i = 0; i < 20000; i++) printf "n" }')
+	printf 'namespace %s { int deep(int a) { return a + 1; } }\n' "$long" \
+		>"$tmp/long.cc"
+	# shellcheck disable=SC2086
+	if $CXX $flags -fPIC -shared -o "$tmp/long.so" "$tmp/long.cc"; then
+		offset_of "$tmp/long.so" "_ZN20000${long}4deepEi" |
+			"$probe" "$tmp/long.so" | cut -d'|' -f1 >"$tmp/out"
+		same "a name of 20000 characters is demangled" "$long::deep(int)" \
+			"$(cat "$tmp/out")"
+	fi
 else
 	skip "C++, demangled" "built without libiberty"
 fi

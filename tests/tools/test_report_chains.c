@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -374,10 +375,43 @@ static void the_namer_tells_code_from_nonsense(void **state)
 	ppi_symbols_free(symbols);
 }
 
+/* Callers that a sampler of its own process found in code made while running: no
+ * sample is there, so the file has no mapping of it. */
+static void what_its_process_names_is_no_nonsense(void **state)
+{
+	static const uint32_t chain[] = { LEAF, NONSENSE };
+	const portprof_profile_sample sample = {
+		chain, 2, (uint32_t)getpid(), (uint32_t)getpid(), one, one, 0, ""
+	};
+	portprof_profile made = profile;
+	struct ppi_symbols *symbols = ppi_symbols_new(0);
+	struct ppi_symbols_name *found;
+	char path[64];
+	FILE *map;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", (long)getpid());
+	map = fopen(path, "wx");
+	if (!map)
+		skip();
+	fputs("200 100 py::work:/srv/app.py\n", map);
+	fclose(map);
+	made.samples = &sample;
+	made.sample_count = 1;
+	found = ppi_name_locations(&made, symbols);
+	unlink(path);
+	assert_non_null(found);
+	assert_string_equal(found[NONSENSE].function, "py::work:/srv/app.py");
+	assert_false(found[NONSENSE].is_nonsense);
+	free(found);
+	ppi_symbols_free(symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_chains_reach_the_first_function),
+		cmocka_unit_test(what_its_process_names_is_no_nonsense),
 		cmocka_unit_test(tables_need_no_frame_pointers),
 		cmocka_unit_test(chains_that_end_early_have_a_culprit),
 		cmocka_unit_test(chains_cut_at_the_limit_blame_nobody),

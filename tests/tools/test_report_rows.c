@@ -572,6 +572,26 @@ static void what_rounds_to_nothing_is_not_below_it(void **state)
 	assert_string_equal(ppi_minus("10.0"), "-");
 }
 
+/* By tables of Student's and the normal distribution, two-sided 5 %. */
+static void noise_has_the_limits_of_tables(void **state)
+{
+	static const struct {
+		size_t functions, freedom;
+		double limit;
+	} known[] = {
+		{ 1, 0, 1.960 }, { 1, 1, 12.706 }, { 1, 2, 4.303 },
+		{ 1, 3, 3.182 }, { 1, 4, 2.776 }, { 1, 9, 2.262 },
+		{ 1, 30, 2.042 }, { 5, 4, 4.604 }, { 50, 5, 6.869 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		assert_float_equal(
+			ppi_noise_limit_of_runs(known[i].functions,
+		                                known[i].freedom),
+			known[i].limit, 0.001);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -595,6 +615,7 @@ int main(void)
 		cmocka_unit_test(csv_tells_whose_callers),
 		cmocka_unit_test(pairs_keep_their_numbers),
 		cmocka_unit_test(what_rounds_to_nothing_is_not_below_it),
+		cmocka_unit_test(noise_has_the_limits_of_tables),
 	};
 
 	return cmocka_run_group_tests_name("report rows", tests, set_up,

@@ -3,6 +3,7 @@
  * portprof diff: what changed between two profiles, beyond chance.
  *
  *   diff.c       the command line and the two profiles
+ *   runs.c       the files of one side, one or several runs
  *   match.c      finds the same modules and functions in both
  *   changes.c    the weight of each before and after; what grew too much
  *   diff_text.c  for people and spreadsheets
@@ -27,7 +28,8 @@
 #include <string.h>
 
 struct options {
-	const char *before, *after;
+	struct ppi_runs runs[2]; /* before, after */
+	bool has_base; /* several runs a side, with "--" between */
 	const char *event, *page, *separator;
 	struct ppi_hidden hidden; /* in the page */
 	bool is_verbose;
@@ -73,6 +75,9 @@ static int take_pair(const struct ppi_given *given, void *pairs)
 }
 
 static const struct ppi_option table[] = {
+	{ 0, "base", NULL, "the files up to -- are runs of BEFORE, the others of "
+	  "AFTER; compare their means",
+	  .take = ppi_take_flag, .place = AT(has_base) },
 	{ 's', "sort", "KEYS",
 	  "group by function, module, line, comm, state, wait, on, holder or "
 	  "label:NAME, or by several (function)",
@@ -117,28 +122,26 @@ static const struct ppi_option table[] = {
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };
 
-static const size_t places[] = { AT(before), AT(after) };
-
 static const struct ppi_line line = {
 	.verb = "diff",
-	.usage = "[OPTION...] BEFORE AFTER",
+	.usage = "[OPTION...] BEFORE AFTER\n"
+	         "[OPTION...] --base BEFORE... -- AFTER...",
 	.notes = "Each row is the weight of a function's own code. The same "
 	         "function of two builds is one row, whatever its file is "
 	         "called. A row is "
 	         "beyond noise if chance moves no row as far in 95 of 100 "
-	         "pairs of equal runs.",
+	         "pairs of equal runs. Of several runs a side what else differs "
+	         "between them counts, too.",
 	.options = table,
 	.option_count = sizeof(table) / sizeof(table[0]),
-	.places = places,
-	.place_count = 2,
-	.one_word_more = "two profiles are compared",
 	.wrong = PPI_EXIT_USAGE,
 };
 
 /* ---- two profiles ---- */
 
 struct side {
-	portprof_profile *profile;
+	struct ppi_runs *runs;
+	char *path; /* shown: of the first, and how many more */
 	bool *is_left_out;
 	struct ppi_named named;
 	struct ppi_subject subject;
@@ -148,15 +151,27 @@ struct side {
 static bool hide(struct side *side, const struct options *options)
 {
 	return !ppi_hides(&options->hidden) ||
-	       (ppi_names_give(side->profile, &options->sources, NULL, NULL) &&
-	        ppi_hide(&options->hidden, side->profile));
+	       (ppi_names_give(side->runs->profile, &options->sources, NULL, NULL) &&
+	        ppi_hide(&options->hidden, side->runs->profile));
 }
 
-static const char *path_shown(const char *path, const struct options *options)
+/* To be freed; NULL when out of memory. */
+static char *path_shown(const struct ppi_runs *runs,
+                        const struct options *options)
 {
+	const char *path = runs->paths[0];
 	const char *slash = strrchr(path, '/');
+	size_t bytes = strlen(path) + sizeof(" and 18446744073709551615 more");
+	char *shown = malloc(bytes);
 
-	return options->hidden.paths && slash ? slash + 1 : path;
+	if (options->hidden.paths && slash)
+		path = slash + 1;
+	if (shown && runs->count == 1)
+		snprintf(shown, bytes, "%s", path);
+	else if (shown)
+		snprintf(shown, bytes, "%s and %zu more", path,
+		         runs->count - 1);
+	return shown;
 }
 
 static bool filter_side(struct side *side, const struct options *options,
@@ -166,13 +181,13 @@ static bool filter_side(struct side *side, const struct options *options,
 	enum ppi_filter_result result;
 
 	filter.waits = options->wish.waits;
-	result = ppi_filter_apply(&filter, side->profile, view->names,
+	result = ppi_filter_apply(&filter, side->runs->profile, view->names,
 	                          &side->is_left_out);
 	view->is_left_out = side->is_left_out;
 	if (result == PPI_FILTER_MEMORY)
 		ppi_say("out of memory");
 	return result == PPI_FILTER_OK &&
-	       (!view->label || ppi_labels_check(side->profile, view->label));
+	       (!view->label || ppi_labels_check(side->runs->profile, view->label));
 }
 
 static bool open_side(struct side *side, const struct options *options,
@@ -180,17 +195,19 @@ static bool open_side(struct side *side, const struct options *options,
                       struct ppi_page_series *series)
 {
 	static const char *const labels[] = { "Before", "After" };
-	const char *path = which ? options->after : options->before;
+	struct ppi_runs *runs = side->runs;
+	portprof_profile *profile;
 
-	side->profile = ppi_profile_open(path, NULL, options->memory_max);
-	if (!side->profile)
+	if (!ppi_runs_read(runs, options->sources.root, options->memory_max))
 		return false;
-	ppi_names_by_time(side->profile, options->sources.root, NULL);
-	if (!ppi_subject_choose(side->profile, path, event, &options->wish,
+	profile = runs->profile;
+	if (!ppi_subject_choose(profile, runs->paths[0], event, &options->wish,
 	                        true, &side->subject) ||
 	    !hide(side, options))
 		return false;
-	if (!ppi_named_find(&side->named, side->profile,
+	side->path = path_shown(runs, options);
+	if (!side->path || !ppi_runs_mean(runs, &side->subject) ||
+	    !ppi_named_find(&side->named, profile,
 	                    options->form.asked.keys & PPI_BY_LINE, false,
 	                    &options->sources)) {
 		ppi_say("out of memory");
@@ -198,13 +215,13 @@ static bool open_side(struct side *side, const struct options *options,
 	}
 	*series = (struct ppi_page_series){
 		.label = labels[which],
-		.report = { .path = path_shown(path, options),
-		            .profile = side->profile,
+		.report = { .path = side->path,
+		            .profile = profile,
 		            .symbols = side->named.symbols,
 		            .names = side->named.names,
 		            .subject = &side->subject,
 		            .event = side->subject.event },
-		.view = { .profile = side->profile,
+		.view = { .profile = profile,
 		          .names = side->named.names,
 		          .label = options->form.asked.label },
 	};
@@ -223,7 +240,7 @@ static struct ppi_match *match_sides(struct side sides[2],
 	struct ppi_match *match;
 
 	for (int i = 0; i < 2; i++)
-		each[i] = (struct ppi_match_side){ sides[i].profile,
+		each[i] = (struct ppi_match_side){ sides[i].runs->profile,
 			                           sides[i].named.names,
 			                           &series[i].view };
 	match = ppi_match_find(each, &asked, &unused);
@@ -257,17 +274,33 @@ static void say_gate(const struct ppi_gate *gate,
 		        one->row->function, gate->percent);
 }
 
+static void put_chance(struct ppi_page *page, const struct ppi_changes *changes)
+{
+	page->tested_count = changes->tested;
+	page->freedom = changes->runs[0] + changes->runs[1] - 2;
+	for (int i = 0; i < 2; i++) {
+		page->series[i].sample_weight =
+			changes->samples[i] / (i ? 1 : changes->scale);
+		page->series[i].spread =
+			changes->spread / (double)changes->runs[i];
+	}
+}
+
 static bool print(struct options *options, struct ppi_page *page)
 {
 	struct ppi_page_series *series = page->series;
+	const struct ppi_changes_side sides[] = {
+		{ &series[0], &options->runs[0] },
+		{ &series[1], &options->runs[1] },
+	};
 	struct ppi_changes_asked asked = options->form.asked;
 	struct ppi_changes changes;
 	bool is_good;
 
 	if (options->page)
 		asked.keys = PPI_BY_FUNCTION | PPI_BY_MODULE;
-	is_good = ppi_changes_find(&series[0], &series[1], &asked, &changes);
-	page->tested_count = changes.tested;
+	is_good = ppi_changes_find(sides, &asked, &changes);
+	put_chance(page, &changes);
 	for (int i = 0; options->page && options->is_verbose && i < 2; i++)
 		ppi_page_say(page, &series[i].report, &options->hidden);
 	if (is_good && options->page)
@@ -281,15 +314,13 @@ static bool print(struct options *options, struct ppi_page *page)
 	if (options->page)
 		is_good = ppi_page_write(page, options->page);
 	else if (options->is_json)
-		is_good = ppi_diff_print_json(&series[0], &series[1],
-		                              &changes, &options->form,
+		is_good = ppi_diff_print_json(sides, &changes, &options->form,
 		                              stdout);
 	else if (options->separator)
 		ppi_diff_print_csv(&changes, asked.keys, options->separator,
 		                   stdout);
 	else
-		ppi_diff_print(&series[0], &series[1], &changes,
-		               &options->form, stdout);
+		ppi_diff_print(sides, &changes, &options->form, stdout);
 	say_gate(&options->gate, &changes);
 	ppi_changes_free(&changes);
 	return is_good;
@@ -301,14 +332,15 @@ static const char *name_of(const struct side *side,
 {
 	if (options->wish.states || options->wish.waits)
 		return NULL;
-	return portprof_profile_event_get(side->profile, side->subject.event)
+	return portprof_profile_event_get(side->runs->profile, side->subject.event)
 	        ->name;
 }
 
 static bool compare(struct options *options)
 {
 	struct ppi_page_series series[2] = { 0 };
-	struct side sides[2] = { 0 };
+	struct side sides[2] = { { .runs = &options->runs[0] },
+		                 { .runs = &options->runs[1] } };
 	struct ppi_match *match = NULL;
 	struct ppi_page page = { .is_diff = true,
 		                 .is_normalized =
@@ -329,7 +361,7 @@ static bool compare(struct options *options)
 	if (match) {
 		options->form.match = match;
 		options->form.gate = &options->gate;
-		page.title = portprof_profile_origin_get(sides[1].profile)
+		page.title = portprof_profile_origin_get(sides[1].runs->profile)
 		                     ->command;
 		if (!page.title[0])
 			page.title = "Difference of two profiles";
@@ -342,7 +374,8 @@ static bool compare(struct options *options)
 		ppi_named_free(&sides[i].named);
 		ppi_subject_free(&sides[i].subject);
 		free(sides[i].is_left_out);
-		portprof_profile_free(sides[i].profile);
+		free(sides[i].path);
+		ppi_runs_free(sides[i].runs);
 	}
 	return is_good;
 }
@@ -356,17 +389,51 @@ static int status_of(struct options *options)
 	return options->gate.is_failed ? PPI_EXIT_GROWN : PPI_EXIT_OK;
 }
 
+/* The words behind "--" are runs of after; getopt_long moves it. */
+static size_t words_behind(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return (size_t)(argc - i - 1);
+	return 0;
+}
+
+static int share_words(struct options *options, size_t behind, int argc,
+                       char **argv)
+{
+	/* what getopt_long left is in the order of the command line */
+	size_t count = (size_t)(argc - optind);
+	size_t after = options->has_base ? behind : 1;
+
+	if (options->has_base && (behind == 0 || behind >= count))
+		return ppi_line_wrong(&line, "--base needs files of both sides: "
+		                      "diff --base BEFORE... -- AFTER...");
+	if (!options->has_base && count < 2)
+		return ppi_line_wrong(&line,
+		                      "name two profiles: diff BEFORE AFTER");
+	if (!options->has_base && count > 2)
+		return ppi_line_wrong(&line, "unexpected argument '%s': two "
+		                      "profiles are compared, or several runs "
+		                      "a side: diff --base BEFORE... -- AFTER...",
+		                      argv[optind + 2]);
+	options->runs[0].paths = (const char *const *)argv + optind;
+	options->runs[0].count = count - after;
+	options->runs[1].paths = options->runs[0].paths + count - after;
+	options->runs[1].count = after;
+	return PPI_LINE_READ;
+}
+
 int ppi_diff_main(int argc, char **argv)
 {
 	struct options options = {
 		.form = { .asked.keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
 		          .row_limit = 30 },
 	};
+	size_t behind = words_behind(argc, argv);
 	int status = ppi_line_read(&line, argc, argv, &options);
 
-	if (status == PPI_LINE_READ && !options.after)
-		status = ppi_line_wrong(&line,
-		                        "name two profiles: diff BEFORE AFTER");
+	if (status == PPI_LINE_READ)
+		status = share_words(&options, behind, argc, argv);
 	if (status == PPI_LINE_READ && !options.page &&
 	    (ppi_hides(&options.hidden) || options.is_verbose))
 		status = ppi_line_wrong(&line, "--no-paths, --no-host, "

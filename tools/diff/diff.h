@@ -9,12 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tools/diff/runs.h"
 #include "tools/page/page.h"
 #include "tools/view/rows.h"
 
 struct ppi_change {
 	const struct ppi_row *row; /* of either profile: its names */
-	double before, after;      /* of self weight */
+	double *values;            /* of each run, those of before first */
+	double before, after;      /* their means */
 	double error;              /* standard error of after - before */
 	bool is_noise;
 };
@@ -25,7 +27,16 @@ struct ppi_changes {
 	size_t tested; /* before some were left out */
 	struct ppi_change total; /* of both profiles; no row */
 	double scale; /* what `before` was multiplied by: 1 but normalized */
-	struct ppi_rows rows[2];
+	size_t runs[2];
+	double samples[2]; /* what one sample stands for, before and after */
+	double spread;     /* of runs, as a square of shares of a weight */
+	struct ppi_rows *rows; /* of each run, as `values` */
+	double *values, *totals;
+};
+
+struct ppi_changes_side {
+	const struct ppi_page_series *series; /* of all runs, as their mean */
+	const struct ppi_runs *runs;
 };
 
 /* Which rows, and which weights of them. */
@@ -38,10 +49,9 @@ struct ppi_changes_asked {
 	double percent_least; /* of what was before */
 };
 
-/* The rows of the series `before` and `after`. False when out of memory;
- * ppi_changes_free is due all the same. */
-bool ppi_changes_find(const struct ppi_page_series *before,
-                      const struct ppi_page_series *after,
+/* The rows of before and after. False when out of memory; ppi_changes_free is due
+ * all the same. */
+bool ppi_changes_find(const struct ppi_changes_side sides[2],
                       const struct ppi_changes_asked *asked,
                       struct ppi_changes *changes);
 void ppi_changes_free(struct ppi_changes *changes);
@@ -79,12 +89,10 @@ struct ppi_diff_form {
 	const struct ppi_gate *gate;
 };
 
-void ppi_diff_print(const struct ppi_page_series *before,
-                    const struct ppi_page_series *after,
+void ppi_diff_print(const struct ppi_changes_side sides[2],
                     const struct ppi_changes *changes,
                     const struct ppi_diff_form *form, FILE *out);
-bool ppi_diff_print_json(const struct ppi_page_series *before,
-                         const struct ppi_page_series *after,
+bool ppi_diff_print_json(const struct ppi_changes_side sides[2],
                          const struct ppi_changes *changes,
                          const struct ppi_diff_form *form, FILE *out);
 void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,

@@ -43,18 +43,20 @@ static const char *verdict(const struct ppi_change *change, char out[32])
 	return out;
 }
 
-static void print_side(const char *which, const struct ppi_page_series *side,
+static void print_side(const char *which, const struct ppi_changes_side *side,
                        struct ppi_scale scale, FILE *out)
 {
+	const struct ppi_report *report = &side->series->report;
 	const char *command =
-		portprof_profile_origin_get(side->view.profile)->command;
+		portprof_profile_origin_get(report->profile)->command;
 	char total[64], *words = NULL;
 	size_t bytes;
 	FILE *line = open_memstream(&words, &bytes);
 
-	say(scale, (double)side->report.total, false, total);
+	say(scale, (double)report->total, false, total);
 	if (line) {
-		fprintf(line, "%s: %s%s%s", side->report.path, total,
+		fprintf(line, "%s: %s%s%s%s", report->path, total,
+		        side->runs->count > 1 ? " a run" : "",
 		        command[0] ? ", " : "", command);
 		if (fclose(line) != 0)
 			words = NULL;
@@ -166,21 +168,36 @@ static void print_match(const struct ppi_page_series *sides[2],
 	}
 }
 
-static void print_header(const struct ppi_page_series *before,
-                         const struct ppi_page_series *after,
+/* How much equal runs differ, beyond what sampling explains. */
+static void print_runs(const struct ppi_changes *changes, FILE *out)
+{
+	char words[200];
+
+	if (changes->runs[0] + changes->runs[1] < 3)
+		return;
+	snprintf(words, sizeof(words), "%zu before, %zu after: rows are means "
+	         "of them; runs of one side differ by %.1f %% beyond sampling",
+	         changes->runs[0], changes->runs[1],
+	         100 * sqrt(changes->spread));
+	print_line(out, "runs", words);
+}
+
+static void print_header(const struct ppi_changes_side sides[2],
                          const struct ppi_changes *changes,
                          const struct ppi_diff_form *form,
                          struct ppi_scale scale, FILE *out)
 {
-	const struct ppi_page_series *sides[] = { before, after };
+	const struct ppi_page_series *series[] = { sides[0].series,
+		                                   sides[1].series };
 
 	print_total(changes, scale, out);
-	print_side("before", before, scale, out);
-	print_side("after", after, scale, out);
-	print_lives(sides, out);
-	print_match(sides, form->match, out);
-	print_missing("before", before, out);
-	print_missing("after", after, out);
+	print_side("before", &sides[0], scale, out);
+	print_side("after", &sides[1], scale, out);
+	print_runs(changes, out);
+	print_lives(series, out);
+	print_match(series, form->match, out);
+	print_missing("before", series[0], out);
+	print_missing("after", series[1], out);
 	fprintf(out, "  %-7s %zu of %zu rows changed by more than chance "
 	        "explains (95 %%)\n\n", "rows", changes->beyond,
 	        changes->tested);
@@ -258,23 +275,23 @@ static void print_change(const struct ppi_change *change,
 	print_name(change->row, out);
 }
 
-void ppi_diff_print(const struct ppi_page_series *before,
-                    const struct ppi_page_series *after,
+void ppi_diff_print(const struct ppi_changes_side sides[2],
                     const struct ppi_changes *changes,
                     const struct ppi_diff_form *form, FILE *out)
 {
-	uint64_t largest = before->report.total > after->report.total
-	                           ? before->report.total
-	                           : after->report.total;
+	const struct ppi_report *before = &sides[0].series->report;
+	const struct ppi_report *after = &sides[1].series->report;
 	struct ppi_scale scale =
-		ppi_scale_of(after->report.what->unit, largest);
+		ppi_scale_of(after->what->unit, before->total > after->total
+	                                                ? before->total
+	                                                : after->total);
 	size_t count = form->shows_all ? changes->count : changes->beyond;
 	size_t shown = form->row_limit && form->row_limit < count
 	                       ? form->row_limit
 	                       : count;
 
 	if (!form->is_quiet)
-		print_header(before, after, changes, form, scale, out);
+		print_header(sides, changes, form, scale, out);
 	if (shown)
 		fprintf(out, "%10s %10s %11s %9s %9s  %s\n", "before", "after",
 		        "change", "error", "", "");

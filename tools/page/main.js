@@ -19,15 +19,17 @@ function series() { return page.facts.series[seriesIndex()]; }
 // ---- the difference of two ----
 
 // How far chance alone can move a weight: each sample stands for
-// `sample_weight`, and counts of samples vary as their square roots.
+// `sample_weight`, and counts of samples vary as their square roots. Several runs
+// of a side also show by which share of it they differ.
 function judgeChange(before, after) {
   const [a, b] = page.facts.series;
-  const error = Math.sqrt(before * a.sample_weight + after * b.sample_weight
-    + Math.max(a.sample_weight, b.sample_weight) ** 2);
-  const change = after - before;
+  const sampling = before * a.sample_weight + after * b.sample_weight
+    + Math.max(a.sample_weight, b.sample_weight) ** 2;
+  const runs = before ** 2 * (a.spread || 0) + after ** 2 * (b.spread || 0);
+  const change = after - before, limits = [page.facts.noise, page.facts.noise_of_runs || 0];
   return {
-    before, after, change, error,
-    isNoise: Math.abs(change) <= page.facts.noise * error,
+    before, after, change, error: Math.sqrt(sampling + runs),
+    isNoise: change ** 2 <= limits[0] ** 2 * sampling + limits[1] ** 2 * runs,
     ratio: change / (Math.max(before, after) || 1),
   };
 }

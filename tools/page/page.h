@@ -81,6 +81,9 @@ struct ppi_page_series {
 	struct ppi_report report; /* summed; its chains are judged */
 	struct ppi_view view;
 	char *account;            /* the text report's header */
+	/* Of a difference: what one sample stands for, and of several runs the
+	 * square of the share of a weight that their mean is off by. */
+	double sample_weight, spread;
 };
 
 struct ppi_page {
@@ -88,6 +91,7 @@ struct ppi_page {
 	bool is_diff, is_normalized;
 	size_t tested_count; /* functions of a difference with time of their
 	                      * own */
+	size_t freedom; /* degrees of it, of what runs differ by */
 	struct ppi_page_series *series;
 	size_t series_count;
 	struct ppi_page_tree tree;

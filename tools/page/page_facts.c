@@ -122,7 +122,10 @@ static void put_series(struct ppi_json *json, const struct ppi_page *page,
 	ppi_json_number(json, "unknown", report->unknown);
 	put_states(json, report->subject);
 	ppi_json_real(json, "sample_weight",
-	              sample_weight(&page->tree, index));
+	              page->is_diff ? series->sample_weight
+	                            : sample_weight(&page->tree, index));
+	if (page->is_diff)
+		ppi_json_real(json, "spread", series->spread);
 	put_chains(json, &report->chains);
 	ppi_json_text(json, "account", series->account);
 	ppi_json_close(json);
@@ -298,6 +301,10 @@ static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
 	ppi_json_flag(&json, "has_cycles", ppi_has_hardware_counters());
 	ppi_json_flag(&json, "is_normalized", page->is_normalized);
 	ppi_json_real(&json, "noise", ppi_noise_limit(page->tested_count));
+	ppi_json_real(&json, "noise_of_runs",
+	              page->freedom ? ppi_noise_limit_of_runs(page->tested_count,
+	                                                      page->freedom)
+	                            : 0);
 	ppi_json_array(&json, "series");
 	for (uint32_t i = 0; i < page->series_count; i++)
 		put_series(&json, page, i);

@@ -100,7 +100,7 @@ function isScope(name, at) {
 
 // Where room is short "void std::f<int>(char) const" is "std::f<>".
 function shortName(name) {
-  if (name[0] === "(" || !/[(<]/.test(name)) return name;
+  if (name[0] === "(" || !/[(<]/.test(name) || name.startsWith("py::")) return name;
   let text = "", at = 0;
   while (at < name.length) {
     const skip = operatorLength(name, at), c = name[at];

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- before: a refusal ---- */
 
@@ -248,6 +249,12 @@ static void say_no_sample(const struct ppi_record *record,
 		        "(set-user-id or file capabilities), who may not "
 		        "measure it: record it as administrator",
 		        record->program);
+	/* Linux, fs/exec.c: who executes such a file loses perf's events */
+	else if (is_command && strcmp(backend, "perf") == 0 &&
+	         access(record->program, R_OK) != 0)
+		ppi_say("'%s' is not readable for this user, and then the "
+		        "kernel takes no samples of it: make it readable, or "
+		        "use -b timer", record->program);
 	else if (strcmp(backend, "null") == 0)
 		ppi_say("the backend null measures nothing; without -b null "
 		        "the best one is used");

@@ -254,6 +254,12 @@ static void open_file(struct ppi_symbols *symbols,
 	free(deleted);
 }
 
+/* What a file in memory is called (memfd_create(2)): no folder has it. */
+static bool is_memory(const char *path)
+{
+	return strncmp(path, "/memfd:", 7) == 0;
+}
+
 static struct ppi_symbols_module *open_module(struct ppi_symbols *symbols,
                                               const char *path,
                                               const char *build_id,
@@ -267,9 +273,12 @@ static struct ppi_symbols_module *open_module(struct ppi_symbols *symbols,
 		return NULL;
 	memcpy(module->key, key, length + 1);
 	module->path = ppi_symbols_keep(symbols, path);
-	if ((path[0] == '/' && strncmp(path, "//", 2) != 0 &&
-	     strncmp(path, "/memfd:", 7) != 0) ||
-	    strcmp(path, "[vdso]") == 0)
+	if (is_memory(path))
+		module->file = open_held(
+			symbols, path,
+			&(struct ppi_symbol_wanted){ .build_id = build_id });
+	else if ((path[0] == '/' && path[1] != '/') ||
+	         strcmp(path, "[vdso]") == 0)
 		open_file(symbols, module, build_id);
 	module->name = ppi_symbols_keep(symbols, short_name(module->path));
 	HASH_ADD_KEYPTR(hh, symbols->modules, module->key, length, module);
@@ -328,6 +337,15 @@ static void add_lines(struct ppi_symbols *symbols,
 	}
 }
 
+static void tell_lack(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_module *module)
+{
+	char words[1024];
+
+	if (ppi_symbol_file_lack(module->file, words, sizeof(words)))
+		ppi_symbols_add_note(symbols, words);
+}
+
 static void find_in_file(struct ppi_symbols *symbols,
                          const struct ppi_symbols_module *module,
                          uint64_t address,
@@ -364,6 +382,7 @@ static void find_in_file(struct ppi_symbols *symbols,
 	}
 	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
 		add_lines(symbols, module, answer.vaddr, name);
+	tell_lack(symbols, module);
 }
 
 bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
@@ -476,8 +495,11 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	                                    "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
-	/* what names such code is the map of its process */
-	if (name->is_named && place->pid_count && is_made) {
+	/* what names such code is the map of its process; but for programs and
+	 * libraries in memory, which begin with a header and have their code
+	 * behind it */
+	if (name->is_named && place->pid_count && is_made &&
+	    !(is_memory(path) && (place->build_id[0] || place->map_offset))) {
 		char map[32];
 
 		snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map",

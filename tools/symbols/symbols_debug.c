@@ -12,6 +12,7 @@ const char ppi_elf_debug_tier[] = "libelf";
 
 struct ppi_debug {
 	int fd; /* -1: there is none */
+	char *refused;
 	Elf *elf;
 };
 
@@ -23,7 +24,8 @@ struct ppi_debug *ppi_debug_open(Elf *elf, const char *path,
 
 	if (!debug)
 		return NULL;
-	debug->fd = ppi_debug_find(elf, path, build_id, folder, &found);
+	debug->fd = ppi_debug_find(elf, path, build_id, folder, &found,
+	                           &debug->refused);
 	if (debug->fd >= 0)
 		debug->elf = elf_begin(debug->fd, ELF_C_READ_MMAP, NULL);
 	free(found);
@@ -47,10 +49,18 @@ size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
 	return 0;
 }
 
+void ppi_debug_lack(const struct ppi_debug *debug, const char **refused,
+                    const char **split)
+{
+	*refused = debug->refused;
+	*split = NULL;
+}
+
 void ppi_debug_close(struct ppi_debug *debug)
 {
 	if (!debug)
 		return;
+	free(debug->refused);
 	elf_end(debug->elf);
 	if (debug->fd >= 0)
 		close(debug->fd);

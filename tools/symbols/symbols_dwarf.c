@@ -146,6 +146,7 @@ struct ppi_debug {
 	Elf *elf;           /* of `path`, the caller's */
 	const char *path, *build_id, *folder; /* as it was opened with */
 	char *debug_path;   /* of the separate file; NULL there is none */
+	char *refused, *split; /* as ppi_debug_lack has them */
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: cannot be read */
 	GElf_Addr bias;
@@ -201,7 +202,7 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 	if (!file)
 		return find_rest(debug, module, found);
 	fd = ppi_debug_find(debug->elf, debug->path, debug->build_id,
-	                    debug->folder, found);
+	                    debug->folder, found, &debug->refused);
 	if (fd < 0)
 		fd = ppi_download_find(debug->build_id, found);
 	if (fd >= 0)
@@ -452,7 +453,7 @@ static const char *text_of(Dwarf_Die *die, unsigned attribute)
 }
 
 /* The other half of a unit that was split off into a file (-gsplit-dwarf). */
-static bool find_split(const struct ppi_debug *debug, Dwarf_CU *unit,
+static bool find_split(struct ppi_debug *debug, Dwarf_CU *unit,
                        Dwarf_Die *die, Dwarf_Die *split)
 {
 	const char *name = text_of(die, DW_AT_dwo_name);
@@ -460,11 +461,14 @@ static bool find_split(const struct ppi_debug *debug, Dwarf_CU *unit,
 
 	if (!name[0])
 		name = text_of(die, DW_AT_GNU_dwo_name);
-	return is_harmless(debug, "", name) &&
-	       is_harmless(debug, folder, name) &&
-	       dwarf_cu_info(unit, NULL, NULL, NULL, split, NULL, NULL,
-	                     NULL) == 0 &&
-	       dwarf_tag(split) > 0;
+	if (is_harmless(debug, "", name) && is_harmless(debug, folder, name) &&
+	    dwarf_cu_info(unit, NULL, NULL, NULL, split, NULL, NULL, NULL) ==
+		    0 &&
+	    dwarf_tag(split) > 0)
+		return true;
+	if (!debug->split)
+		debug->split = strdup(name);
+	return false;
 }
 
 static void read_units(struct ppi_debug *debug)
@@ -653,6 +657,13 @@ size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
 
 /* ---- closing ---- */
 
+void ppi_debug_lack(const struct ppi_debug *debug, const char **refused,
+                    const char **split)
+{
+	*refused = debug->refused;
+	*split = debug->split;
+}
+
 static void free_lines(struct ppi_debug *debug)
 {
 	struct unit *units = PPI_AT(&debug->units, struct unit);
@@ -673,5 +684,7 @@ void ppi_debug_close(struct ppi_debug *debug)
 	if (debug->dwfl)
 		dwfl_end(debug->dwfl);
 	free(debug->debug_path);
+	free(debug->refused);
+	free(debug->split);
 	free(debug);
 }

@@ -97,6 +97,10 @@ bool ppi_debug_symbols(struct ppi_debug *debug,
 /* The source of an address, as ppi_symbol_file_lines has it. */
 size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
                        struct ppi_symbol_line *lines, size_t room);
+/* Files with a part of it that cannot be used, so far: *refused is of another
+ * build, *split is missing (-gsplit-dwarf). NULL there is none. */
+void ppi_debug_lack(const struct ppi_debug *debug, const char **refused,
+                    const char **split);
 void ppi_debug_close(struct ppi_debug *debug);
 
 /* The unwind tables of a file, read by symbols_dwarf.c; without libdw there are
@@ -116,10 +120,11 @@ extern const char ppi_elf_debug_tier[];
  * build-id under `folder` (NULL: none) and /usr/lib/debug, then by the name in
  * .gnu_debuglink, or "NAME.debug", beside the file, in .debug there and under
  * these folders. Only regular files are opened, and only the one is taken that
- * has the build-id, or else the sum that the link says.
+ * has the build-id, or else the sum that the link says. *refused becomes the path
+ * of the first one that the link names and that has another; to be freed.
  */
 int ppi_debug_find(Elf *elf, const char *path, const char *build_id,
-                   const char *folder, char **found);
+                   const char *folder, char **found, char **refused);
 
 /* What dwz(1) moved out of the debug file at `path`: the file called `name`
  * that has this build-id. */

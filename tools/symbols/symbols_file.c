@@ -33,6 +33,7 @@ struct wanted {
 	bool has_sum;
 	bool has_symbols; /* it must have a table of them */
 	uint32_t sum;
+	char **refused; /* where the first one goes that is not wanted; NULL */
 };
 
 /* The sum of a debug link: CRC-32 as gzip has it (RFC 1952). */
@@ -113,16 +114,19 @@ static int open_named(const struct wanted *wanted, char *path, char **found)
 	struct stat at;
 	int fd = path ? ppi_foreign_open(path, PPI_FOREIGN_FILE, &at) : -1;
 	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool is_right = is_wanted(elf, &at, wanted);
 
-	if (is_wanted(elf, &at, wanted)) {
-		elf_end(elf);
+	elf_end(elf);
+	if (is_right) {
 		*found = path;
 		return fd;
 	}
-	elf_end(elf);
 	if (fd >= 0)
 		close(fd);
-	free(path);
+	if (fd >= 0 && wanted->refused && !*wanted->refused)
+		*wanted->refused = path;
+	else
+		free(path);
 	return -1;
 }
 
@@ -212,7 +216,7 @@ static int open_by_link(const struct wanted *wanted, const char *path,
 }
 
 int ppi_debug_find(Elf *elf, const char *path, const char *build_id,
-                   const char *folder, char **found)
+                   const char *folder, char **found, char **refused)
 {
 	struct wanted wanted = { .build_id = build_id };
 	const char *slash = strrchr(path, '/'), *link;
@@ -224,13 +228,16 @@ int ppi_debug_find(Elf *elf, const char *path, const char *build_id,
 	if (fd >= 0 || !slash)
 		return fd;
 	link = read_link(elf, &wanted);
+	wanted.refused = refused;
 	if (!link) {
+		wanted.refused = NULL;
 		wanted.has_sum = false;
 		link = name = print("%s.debug", slash + 1);
 	}
 	if (link)
 		fd = open_by_link(&wanted, path, link, folder, found);
 	free(name);
+	wanted.refused = NULL;
 	return fd < 0 ? open_copy(&wanted, folder, found) : fd;
 }
 
@@ -296,7 +303,7 @@ struct ppi_symbol_file {
 	struct segment *segments;
 	size_t segment_count;
 	struct ppi_symbol_table names, frames;
-	bool is_complete, is_go, keeps_leaf_frames;
+	bool is_complete, is_go, keeps_leaf_frames, has_said_lack;
 
 	char *path; /* for its debug information, opened when asked for */
 	const char *folder;
@@ -593,6 +600,34 @@ size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
 		                        room);
 	keep_lines(file->kept, key, lines, count);
 	return count;
+}
+
+bool ppi_symbol_file_lack(struct ppi_symbol_file *file, char *words,
+                          size_t bytes)
+{
+	const char *refused = NULL, *split = NULL;
+	char *packed;
+
+	words[0] = '\0';
+	if (file->has_said_lack || !file->debug)
+		return false;
+	ppi_debug_lack(file->debug, &refused, &split);
+	if (!refused && !split)
+		return false;
+	file->has_said_lack = true;
+	packed = print("%s.dwp", file->path);
+	if (refused)
+		snprintf(words, bytes, "%s is not the debug file of %s: its "
+		         "build-id or checksum differs", refused, file->path);
+	else if (packed && access(packed, F_OK) == 0)
+		snprintf(words, bytes, "inlined functions of %s are missing: "
+		         "this libdw does not read %s; %s would do", file->path,
+		         packed, split);
+	else
+		snprintf(words, bytes, "inlined functions of %s are missing: "
+		         "%s is not there", file->path, split);
+	free(packed);
+	return true;
 }
 
 enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,

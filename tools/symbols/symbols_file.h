@@ -70,6 +70,11 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file);
 /* Whether its full symbol table was found, here or in a separate file. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);
 
+/* What of its debug information cannot be used, of what was asked for so far, once:
+ * words that name the file. */
+bool ppi_symbol_file_lack(struct ppi_symbol_file *file, char *words,
+                          size_t bytes);
+
 void ppi_symbol_file_close(struct ppi_symbol_file *file);
 
 #endif

@@ -167,7 +167,6 @@ static bool make_room(struct ppi_held *held)
 static bool is_file_name(const char *path)
 {
 	return path[0] == '/' && path[1] != '/' &&
-	       strncmp(path, "/memfd:", 7) != 0 &&
 	       strncmp(path, "/dev/", 5) != 0 &&
 	       strncmp(path, "/SYSV", 5) != 0;
 }
@@ -209,6 +208,64 @@ static int open_mapped(const portprof_record *record, const char *path,
 	return ppi_foreign_open(name, PPI_FOREIGN_FILE, at);
 }
 
+/* A file in memory (memfd_create(2)), whose name others may have, too. */
+static bool is_memory(const char *path)
+{
+	return strncmp(path, "/memfd:", 7) == 0;
+}
+
+/* A program that was started from one: what may be read without more rights. */
+static int open_program(uint32_t pid, const char *path, struct stat *at)
+{
+	char name[64], target[PATH_ROOM];
+	ssize_t length;
+
+	snprintf(name, sizeof(name), "/proc/%" PRIu32 "/exe", pid);
+	length = readlink(name, target, sizeof(target) - 1);
+	if (length < 0)
+		return -1;
+	target[length] = '\0';
+	return strcmp(target, path) == 0
+	               ? ppi_foreign_open(name, PPI_FOREIGN_FILE, at)
+	               : -1;
+}
+
+/* Code that was made while running lies in such files as well, and is no program
+ * or library. */
+static int open_memory(const portprof_record *record, const char *path,
+                       struct stat *at)
+{
+	int fd = open_mapped(record, path, at);
+	char magic[4];
+
+	if (fd < 0)
+		fd = open_program(record->pid, path, at);
+	if (fd < 0)
+		return -1;
+	if (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	    memcmp(magic, "\177ELF", sizeof(magic)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Another file of that name: then the name says nothing. */
+static void compare_memory(struct ppi_held *held, struct held_file *file,
+                           const portprof_record *record)
+{
+	struct stat at;
+	int fd;
+
+	if (file->fd < 0 || !is_memory(file->path))
+		return;
+	fd = open_memory(record, file->path, &at);
+	if (fd < 0)
+		return;
+	close(fd);
+	if (at.st_dev != file->device || at.st_ino != file->inode)
+		let_go(held, &file->fd);
+}
+
 static void add_file(struct ppi_held *held, const portprof_record *record,
                      const char *path, const char *key)
 {
@@ -220,7 +277,8 @@ static void add_file(struct ppi_held *held, const portprof_record *record,
 	if (HASH_COUNT(held->files) >= NAMES_MAX || !make_room(held))
 		return;
 	/* gone already: the next process that maps it may live */
-	fd = open_mapped(record, path, &at);
+	fd = is_memory(path) ? open_memory(record, path, &at)
+	                     : open_mapped(record, path, &at);
 	if (fd < 0)
 		return;
 	file = calloc(1, sizeof(*file) + length + 1);
@@ -237,8 +295,8 @@ static void add_file(struct ppi_held *held, const portprof_record *record,
 	HASH_ADD_KEYPTR(hh, held->files, file->key, length, file);
 }
 
-static const struct held_file *find_file(const struct ppi_held *held,
-                                         const char *key)
+static struct held_file *find_file(const struct ppi_held *held,
+                                   const char *key)
 {
 	struct held_file *file;
 
@@ -249,8 +307,9 @@ static const struct held_file *find_file(const struct ppi_held *held,
 static void see_module(struct ppi_held *held, const portprof_record *record,
                        const portprof_module *module)
 {
-	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1], *key;
+	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1] = "", *key;
 	size_t bytes = PORTPROF_BUILD_ID_BYTES;
+	struct held_file *known;
 
 	if (!module || !is_file_name(module->path))
 		return;
@@ -258,7 +317,10 @@ static void see_module(struct ppi_held *held, const portprof_record *record,
 		bytes = module->build_id_bytes;
 	ppi_text_hex(module->build_id, bytes, build_id);
 	key = key_of(module->path, build_id);
-	if (key && !find_file(held, key))
+	known = key ? find_file(held, key) : NULL;
+	if (known)
+		compare_memory(held, known, record);
+	else if (key)
 		add_file(held, record, module->path, key);
 	free(key);
 }

@@ -40,6 +40,15 @@ size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
 	return 0;
 }
 
+bool ppi_symbol_file_lack(struct ppi_symbol_file *file, char *words,
+                          size_t bytes)
+{
+	(void)file;
+	(void)words;
+	(void)bytes;
+	return false;
+}
+
 enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
                                              uint64_t vaddr)
 {

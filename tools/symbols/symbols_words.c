@@ -6,6 +6,7 @@
 #include "tools/symbols/symbols_state.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +22,56 @@
 #include <demangle.h>
 #endif
 
+enum { FLAGS = DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO };
+
+#ifdef DMGL_NO_RECURSE_LIMIT
+/*
+ * libiberty refuses names of over 1024 characters, as templates of C++ have them: it
+ * calls itself for each part of a name, which may overflow the stack. These have a
+ * stack of their own; a longer one stays as it is.
+ */
+enum { PLAIN_MAX = 1024, LONG_MAX_LENGTH = 32768, LONG_STACK = 128 << 20 };
+
+struct long_name {
+	const char *name;
+	char *found;
+};
+
+static void *demangle_long(void *argument)
+{
+	struct long_name *it = argument;
+
+	it->found = cplus_demangle(it->name, FLAGS | DMGL_NO_RECURSE_LIMIT);
+	return NULL;
+}
+
+static char *find_long(const char *name)
+{
+	struct long_name it = { name, NULL };
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	if (strlen(name) > LONG_MAX_LENGTH ||
+	    pthread_attr_init(&attributes) != 0)
+		return NULL;
+	if (pthread_attr_setstacksize(&attributes, LONG_STACK) == 0 &&
+	    pthread_create(&thread, &attributes, demangle_long, &it) == 0)
+		pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+	return it.found;
+}
+
 char *ppi_demangle(const char *name)
 {
-	return cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+	return strlen(name) > PLAIN_MAX ? find_long(name)
+	                                : cplus_demangle(name, FLAGS);
 }
+#else
+char *ppi_demangle(const char *name)
+{
+	return cplus_demangle(name, FLAGS);
+}
+#endif
 
 #else
 

@@ -16,10 +16,11 @@ void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
 
 	report->what = portprof_profile_event_get(report->profile,
 	                                          report->event);
-	if (report->subject &&
-	    (report->subject->is_joined || report->subject->is_latency))
+	if (report->subject && report->subject->weights)
 		report->what = &report->subject->joined;
 	ppi_life_find(report->profile, &report->life);
+	if (report->subject && report->subject->runs)
+		ppi_life_divide(&report->life, report->subject->runs);
 	report->outside = 0;
 	report->idle = 0;
 	report->total = rows_weight;

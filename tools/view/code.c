@@ -355,6 +355,17 @@ static uint64_t weight_of(const struct ppi_code *code, const char *file,
 	return 0;
 }
 
+/* Then lines may have moved. A program that was installed later is no sign of
+ * that, nor is one of another file system. */
+static bool is_newer(FILE *source, const char *program)
+{
+	struct stat at, built;
+
+	return fstat(fileno(source), &at) == 0 && program &&
+	       stat(program, &built) == 0 && S_ISREG(built.st_mode) &&
+	       at.st_mtime > built.st_mtime;
+}
+
 void ppi_listing_source(const struct ppi_code *code, const char *file,
                         unsigned around, struct ppi_listing *listing)
 {
@@ -385,6 +396,10 @@ void ppi_listing_source(const struct ppi_code *code, const char *file,
 		last = number;
 	}
 	free(line);
+	if (is_newer(in, code->path))
+		snprintf(listing->why, sizeof(listing->why),
+		         "this file is newer than the program: its lines may "
+		         "have changed");
 	fclose(in);
 	listing->lines = lines.data;
 	listing->count = lines.count;

@@ -52,7 +52,8 @@ struct ppi_shown_line {
 struct ppi_listing {
 	struct ppi_shown_line *lines;
 	size_t count;
-	char why[200]; /* nothing is there, a sentence; "" */
+	char why[200]; /* nothing is there, or it may be wrong: a sentence;
+	                * "" */
 };
 
 /* The lines of a file of its (NULL: none is known), and its instructions, that

@@ -138,6 +138,21 @@ bool ppi_life_find(const portprof_profile *profile, struct ppi_life *life)
 	return true;
 }
 
+void ppi_life_divide(struct ppi_life *life, size_t runs)
+{
+	uint64_t *const parts[] = {
+		&life->sums.threads, &life->sums.lifetime_ns,
+		&life->sums.running_ns, &life->sums.ready_ns,
+		&life->sums.blocked_ns, &life->sums.unknown_ns,
+		&life->waited_ns, &life->estimated_ns, &life->unseen_ns,
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		*parts[i] /= runs;
+	for (size_t i = 0; i < life->kind_count; i++)
+		life->kinds[i].ns /= runs;
+}
+
 /* ---- in words ---- */
 
 /* All of one line in one unit, and with as many digits as tell it apart. */

@@ -41,6 +41,9 @@ struct ppi_life {
 /* False: waits were not measured, and everything is 0. */
 bool ppi_life_find(const portprof_profile *profile, struct ppi_life *life);
 
+/* What one of so many runs has on the average. */
+void ppi_life_divide(struct ppi_life *life, size_t runs);
+
 /* "6.10 s of 3 threads: 0.13 s running, ... blocked (4.1 lock, ...)". */
 void ppi_life_print(const struct ppi_life *life, FILE *out);
 

@@ -261,7 +261,7 @@ static void name_location(const portprof_profile *profile, size_t index,
 	/* what a register held that was no frame pointer; files that name
 	 * their code themselves, or that others wrote, are believed */
 	name->is_nonsense =
-		!place.has_mapping && !name->is_kernel &&
+		!place.has_mapping && !name->is_kernel && !name->is_named &&
 		!location->function[0] &&
 		portprof_profile_origin_get(profile)->backend[0];
 	if (ppi_life_is_unseen(profile, index)) {
@@ -358,6 +358,25 @@ void ppi_named_free(struct ppi_named *named)
 {
 	free(named->names);
 	ppi_symbols_free(named->symbols);
+}
+
+/* ---- functions of an interpreter ---- */
+
+/* CPython writes the names of its own functions where it is told to; without, a
+ * profile shows its evaluation loop alone. */
+uint64_t ppi_unnamed_python(const struct ppi_rows *rows)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct ppi_row *row = &rows->rows[i];
+
+		if (strncmp(row->function, "py::", 4) == 0)
+			return 0;
+		if (strcmp(row->function, "_PyEval_EvalFrameDefault") == 0)
+			weight += row->total_weight;
+	}
+	return weight;
 }
 
 /* ---- where interrupts are let in ---- */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "tools/symbols/symbols.h"
+#include "tools/view/rows.h"
 
 struct ppi_held;
 struct ppi_hidden;
@@ -68,6 +69,10 @@ bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
                      const struct ppi_hidden *hidden);
 
 /* ---- what a name says ---- */
+
+/* How much CPython's evaluation loop has with all that it called, of rows by
+ * function, if no function of Python's own has a name; else 0. */
+uint64_t ppi_unnamed_python(const struct ppi_rows *rows);
 
 /* Whether a function of the kernel is one that lets interrupts in again. A
  * clock's interrupt that comes while they are off waits until there: it gets

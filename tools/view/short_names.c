@@ -87,8 +87,10 @@ const char *ppi_short_name(const char *name, char *out, size_t bytes)
 	const char *at = name;
 	bool is_shorter = false;
 
-	/* "module+0x10", "_start", names of C: nothing to leave out */
-	if (bytes == 0 || !strpbrk(name, "(<") || name[0] == '(')
+	/* "module+0x10", "_start", names of C: nothing to leave out; in
+	 * "py::<module>:/srv/app.py" the brackets are the name */
+	if (bytes == 0 || !strpbrk(name, "(<") || name[0] == '(' ||
+	    strncmp(name, "py::", 4) == 0)
 		return name;
 	out[0] = '\0';
 	while (*at) {

@@ -220,19 +220,44 @@ void ppi_share_range(double share, uint64_t samples, double *low, double *high)
 	*high = middle + half < 1 ? middle + half : 1;
 }
 
-double ppi_noise_limit(size_t functions)
+/* How often chance exceeds so many standard errors either way: 1 less A(t|v) of
+ * Abramowitz and Stegun 26.7.3 and 26.7.4; the normal distribution for 0. */
+static double beyond(double errors, size_t freedom)
+{
+	double angle = atan2(errors, sqrt((double)freedom));
+	double square = cos(angle) * cos(angle), term = 1, sum = 1;
+
+	if (freedom == 0)
+		return erfc(errors / 1.4142135623730951);
+	if (freedom == 1)
+		return 1 - 2 / 3.141592653589793 * angle;
+	for (size_t k = 2 + freedom % 2; k + 1 < freedom; k += 2) {
+		term *= (double)(k - 1) / (double)k * square;
+		sum += term;
+	}
+	if (freedom % 2 == 0)
+		return 1 - sin(angle) * sum;
+	return 1 - 2 / 3.141592653589793 *
+	               (angle + sin(angle) * cos(angle) * sum);
+}
+
+double ppi_noise_limit_of_runs(size_t functions, size_t freedom)
 {
 	double wanted = 0.05 / (functions ? (double)functions : 1);
-	double low = 0, high = 40;
+	double low = 0, high = freedom ? 1e7 : 40;
 
-	/* erfc(z / sqrt(2)) is how often chance exceeds z either way */
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 80; i++) {
 		double middle = (low + high) / 2;
 
-		if (erfc(middle / 1.4142135623730951) > wanted)
+		if (beyond(middle, freedom) > wanted)
 			low = middle;
 		else
 			high = middle;
 	}
 	return high;
+}
+
+double ppi_noise_limit(size_t functions)
+{
+	return ppi_noise_limit_of_runs(functions, 0);
 }

@@ -145,4 +145,10 @@ void ppi_share_range(double share, uint64_t samples, double *low, double *high);
  */
 double ppi_noise_limit(size_t functions);
 
+/*
+ * The same for an error that was estimated from runs that were equal but for
+ * chance, with so many degrees of freedom (Student's t).
+ */
+double ppi_noise_limit_of_runs(size_t functions, size_t freedom);
+
 #endif

@@ -404,6 +404,56 @@ bool ppi_subject_to_latency(const portprof_profile *profile,
 	return is_good;
 }
 
+/* ---- the mean of several runs ---- */
+
+static void divide_stats(portprof_stats *stats, size_t runs)
+{
+	uint64_t *const parts[] = {
+		&stats->total_weight, &stats->kept_weight,
+		&stats->outside_weight, &stats->unattributed_weight,
+		&stats->excess_weight, &stats->not_attached_weight,
+		&stats->idle_time_ns, &stats->cpu_time_ns,
+		&stats->standard_error,
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		*parts[i] /= runs;
+}
+
+/* Samples are those of all runs: a weight that more samples make up is known
+ * better. What division leaves goes to the next sample, so that small counts do not
+ * vanish. */
+bool ppi_subject_to_mean(const portprof_profile *profile, size_t runs,
+                         struct ppi_subject *subject)
+{
+	size_t count = portprof_profile_sample_count(profile);
+	uint64_t rest = 0;
+
+	if (!subject->weights) {
+		subject->joined =
+			*portprof_profile_event_get(profile, subject->event);
+		if (!make_weights(profile, subject))
+			return false;
+		for (size_t i = 0; i < count; i++) {
+			const portprof_profile_sample *sample =
+				portprof_profile_sample_get(profile, i);
+
+			subject->weights[i] = sample->weights[subject->event];
+			subject->samples[i] = sample->samples[subject->event];
+		}
+	}
+	subject->runs = runs;
+	divide_stats(&subject->joined.stats, runs);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t weight = subject->weights[i];
+
+		rest += weight % runs;
+		subject->weights[i] = weight / runs + (weight ? rest / runs : 0);
+		rest -= weight ? rest / runs * runs : 0;
+	}
+	return true;
+}
+
 /* ---- what a user asks for ---- */
 
 /* "running,blocked" to bits; 0 when a word is none. */

@@ -59,6 +59,7 @@ struct ppi_subject {
 	size_t event;    /* or the first of several */
 	unsigned states; /* 1 << enum ppi_state; 0: an event of another kind */
 	bool is_joined, is_latency;
+	size_t runs; /* of which it is the mean; 0: it is no mean */
 	portprof_profile_event joined; /* then: in place of the event */
 	char name[128];
 	uint64_t *weights, *samples;
@@ -85,6 +86,11 @@ bool ppi_subject_hide_idle(const portprof_profile *profile,
  */
 bool ppi_subject_to_latency(const portprof_profile *profile,
                             struct ppi_subject *subject);
+
+/* Divide all weights by the number of runs that were merged into the profile: what
+ * one of them has on the average. False when out of memory. */
+bool ppi_subject_to_mean(const portprof_profile *profile, size_t runs,
+                         struct ppi_subject *subject);
 
 /* What a sample's thread waited for, as a frame that it is in: "(lock)",
  * "(ready)". False: it ran, or nothing is known. */

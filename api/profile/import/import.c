@@ -327,6 +327,8 @@ static const char *known_reason(const char *bytes, size_t count)
 		                         "portprof report -" },
 		{ "JAVA PROFILE", 12, "it is a heap dump of Java (hprof), which "
 		                      "has no samples" },
+		{ "\0\0\0\0\3\0\0\0\1\0\0\0", 12, "it is a CPU profile of "
+		  "pprof's agent for Java: convert it with pprof -proto" },
 		{ "SQLite format", 13, "it is a database of SQLite" },
 	};
 
@@ -351,6 +353,10 @@ static void look_at_line(const char *line, bool has_callers, struct look *look)
 		       "one of FlameGraph's or inferno's scripts" },
 		{ "--- ", "this text of gperftools or Java is not read: "
 		          "convert it with pprof -proto" },
+		{ "goroutine profile:", "this text of Go is not read: convert "
+		                        "it with pprof -proto" },
+		{ "threadcreate profile:", "this text of Go is not read: "
+		                           "convert it with pprof -proto" },
 		{ "heap profile:", "heap profiles of gperftools are not read: "
 		                   "convert them with pprof -proto" },
 		{ "events:", "callgrind's format is not read" },
@@ -366,7 +372,9 @@ static void look_at_line(const char *line, bool has_callers, struct look *look)
 	if (look->reason)
 		return;
 	look->reason = "this is neither a folded stack (main;work 12) nor a "
-	               "sample of perf script (app 12 7.500000: 100 cycles:)";
+	               "sample of perf script (app 12 7.500000: 100 cycles:); "
+	               "FlameGraph's and inferno's scripts fold what other "
+	               "tools print";
 	if (strchr(line, ';')) {
 		look->column = strlen(line) + 1;
 		look->reason = "a folded stack ends with a space and a number";

@@ -29,10 +29,12 @@ static bool find_number(const char *text, const char *end,
                         struct number *number)
 {
 	const char *at;
+	bool has_point;
 
 	while (end > text && isspace((unsigned char)end[-1]))
 		end--;
-	for (at = end; at > text && isdigit((unsigned char)at[-1]); at--)
+	has_point = end > text && end[-1] == '.'; /* "6." */
+	for (at = end - has_point; at > text && isdigit((unsigned char)at[-1]); at--)
 		;
 	*number = (struct number){ at, end, end };
 	if (at < end && at > text && at[-1] == '.') {

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""runtimes.py PORTPROF [FILE]: what profiles of runtimes and builds hold, as a table;
+it takes the place of the one in FILE, doc/runtimes.md. Each program runs some function for half a second; a cell is names,
+whole chains and lines in percent of the weight outside the kernel, and whether an
+inlined function is seen. What is not on this machine is left out."""
+import csv
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+portprof = os.path.abspath(sys.argv[1])
+page = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+C = r"""
+#include <time.h>
+volatile unsigned long x;
+static inline __attribute__((always_inline)) void inlined_part(int n)
+{ for (int i = 0; i < n; i++) x += i; }
+__attribute__((noinline)) void busy_function(void) { inlined_part(200000); x++; }
+__attribute__((noinline)) void outer_function(void) { busy_function(); x++; }
+int main(void)
+{
+	struct timespec t;
+	do {
+		outer_function();
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	} while (t.tv_nsec < 500000000 && !t.tv_sec);
+}
+"""
+RUST = r"""
+use std::time::Instant;
+#[inline(always)] fn inlined_part(x: u64) -> u64 { std::hint::black_box(x * 31 + 7) }
+#[inline(never)] fn busy_function(n: u64) -> u64 { (0..n).fold(0, |a, b| inlined_part(a ^ b)) }
+#[inline(never)] fn outer_function() -> u64 { busy_function(200000) + 1 }
+fn main() {
+    let t = Instant::now();
+    let mut s = 0;
+    while t.elapsed().as_millis() < 700 { s ^= outer_function(); }
+    println!("{}", s);
+}
+"""
+PYTHON = """
+import time
+def busy_function():
+    s = 0
+    for i in range(20000):
+        s += i * i % 7
+    return s
+def outer_function():
+    while time.process_time() < 1:
+        busy_function()
+outer_function()
+"""
+NODE = """
+function busy_function(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s }
+function outer_function() { let t = 0; const b = Date.now(); while (Date.now() - b < 1000) t += busy_function(200000); return t }
+console.log(outer_function());
+"""
+JAVA = """
+public class M {
+    static long busy_function(int n) { long s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }
+    static long outer_function(int n) { long t = 0; for (int i = 0; i < n; i++) t += busy_function(20000); return t; }
+    public static void main(String[] a) { long t = 0; for (int i = 0; i < 40; i++) t += outer_function(1000); System.out.println(t); }
+}
+"""
+MEMORY = """
+import os, sys
+fd = os.memfd_create("held")
+os.write(fd, open(sys.argv[1], "rb").read())
+os.execve(fd, ["held"], os.environ)
+"""
+
+
+def sh(*words):
+    return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
+def built(words, out):
+    return [f"./{out}"] if shutil.which(words[0]) and sh(*words, "-o", out) else None
+
+
+def programs():
+    """(name, command or None, has inlined_part, is of a runtime)"""
+    for name, text in (("m.c", C), ("m.cc", C), ("m.rs", RUST), ("m.py", PYTHON),
+                       ("m.js", NODE), ("M.java", JAVA), ("memory.py", MEMORY)):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    for name, words in (
+            ("C, gcc -O2 -g", "gcc -O2 -g m.c"),
+            ("C, clang -O2 -g", "clang -O2 -g m.c"),
+            ("C, gcc -O2, no -g", "gcc -O2 m.c"),
+            ("C, gcc -O2 -g -static", "gcc -O2 -g -static m.c"),
+            ("C, gcc -O2 -g -gsplit-dwarf", "gcc -O2 -g -gsplit-dwarf -gdwarf-5 m.c"),
+            ("C, clang -O2 -g -gsplit-dwarf", "clang -O2 -g -gsplit-dwarf m.c"),
+            ("C, gcc -O2 -g -flto", "gcc -O2 -g -flto m.c"),
+            ("C, musl-gcc -O2 -g", "musl-gcc -O2 -g m.c"),
+            ("C++, g++ -O2 -g", "g++ -O2 -g m.cc"),
+            ("Rust, -O -g", "rustc -O -g m.rs")):
+        out = "p" + str(abs(hash(name)))
+        yield name, built(words.split(), out)
+        if name == "C, gcc -O2 -g" and os.path.exists(out):
+            shutil.copy(out, "stripped")
+            sh("strip", "stripped")
+            yield "the same, stripped", ["./stripped"]
+            yield "the same, from memory (memfd)", [sys.executable, "memory.py", out]
+    for version in ("3.12", "3.13"):
+        found = [p for p in (shutil.which(f"python{version}"), *sorted(glob.glob(
+            os.path.expanduser(f"~/.pyenv/versions/{version}*/bin/python3")))) if p and
+            sh(p, "-c", "pass")]
+        for flag in ("perf",) + (("perf_jit",) if version != "3.12" else ()):
+            yield f"Python {version}, -X {flag}", found and [found[0], "-X", flag, "m.py"]
+    node = shutil.which("node")
+    yield "node, --perf-basic-prof", node and [node, "--perf-basic-prof", "m.js"]
+    java = shutil.which("java") and sh("javac", "M.java") and [
+        "java", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit",
+        "-XX:+PreserveFramePointer", "-cp", ".", "M"]
+    yield "Java, +PreserveFramePointer +DumpPerfMapAtExit", java
+
+
+def report(*more):
+    done = subprocess.run([portprof, "report", "-n", "0", "-j", *more, "p.pb.gz"],
+                          capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def with_lines():
+    done = subprocess.run([portprof, "report", "-n", "0", "-x", "|", "-s",
+                           "line,function,module", "p.pb.gz"], capture_output=True,
+                          text=True, check=False)
+    return sum(int(row["self"]) for row in csv.DictReader(
+        done.stdout.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
+        if row["module"] != "[kernel]" and row["line"] not in ("", "0"))
+
+
+def cell(command, backend):
+    if os.path.exists("p.pb.gz"):
+        os.remove("p.pb.gz")
+    done = subprocess.run([portprof, "record", "-q", "-g", "-F", "499", "-b", backend,
+                           "-o", "p.pb.gz", "--", *command], capture_output=True,
+                          text=True, check=False)
+    if done.returncode or not os.path.exists("p.pb.gz"):
+        return "refused"
+    all_rows, lined = report("--inline"), with_lines()
+    rows = [f for f in all_rows["functions"] if f["module"] != "[kernel]"]
+    weight = sum(f["self_weight"] for f in rows) or 1
+    named = sum(f["self_weight"] for f in rows if f["named"])
+    chains = all_rows["chains"]
+    whole = 100 - 100 * (chains["cut"] + chains["end_early"]) / (chains["weight"] or 1)
+    names = " ".join(f["name"] for f in all_rows["functions"])
+    if "busy_function" not in names and 100 * named / weight > 50:
+        return "its functions are missing"
+    inlined = "yes" if "inlined_part" in names else "no"
+    return (f"{100 * named / weight:.0f} / {whole:.0f} / {inlined} / "
+            f"{100 * lined / weight:.0f}")
+
+
+def main():
+    backends = ("perf", "timer", "itimer")
+    table = ["| Program | " + " | ".join(backends) + " |", "|---|" + "---|" * len(backends)]
+    for name, command in programs():
+        if command:
+            table.append(f"| {name} | " + " | ".join(
+                cell(command, backend) for backend in backends) + " |")
+            print(table[-1], flush=True)
+    if page:
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        with open(page, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(?m)^\| Program .*\n(\|.*\n)*",
+                              lambda _: "\n".join(table) + "\n", text))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    main()
