@@ -1,16 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* A table of a profile on the screen: what the wish chooses, of all and of the
- * last looks, in order. */
+ * last looks, in order; and the options that say with which one it begins. */
 #include "config.h"
 
 #include "tools/screen/screen.h"
 
 #include "base/text.h"
+#include "tools/tools.h"
 #include "tools/view/account.h"
 #include "tools/view/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- which is the first ---- */
+
+int ppi_take_screen_sort(const struct ppi_given *given, void *place)
+{
+	static const struct {
+		unsigned keys;
+		enum ppi_screen_table table;
+	} tables[] = {
+		{ PPI_BY_FUNCTION | PPI_BY_MODULE, PPI_SCREEN_FUNCTIONS },
+		{ PPI_BY_MODULE, PPI_SCREEN_MODULES },
+		{ PPI_BY_THREAD | PPI_BY_PROCESS, PPI_SCREEN_THREADS },
+		{ PPI_BY_PROCESS, PPI_SCREEN_PROCESSES },
+		{ PPI_BY_LABEL, PPI_SCREEN_LABELS },
+	};
+	struct ppi_screen_start *start = place;
+	const char *unknown;
+	unsigned keys = ppi_rows_keys(given->value, &start->label, &unknown);
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (keys == tables[i].keys) {
+			start->table = tables[i].table;
+			return PPI_EXIT_OK;
+		}
+	return ppi_given_refuse(given, "one of function, module, thread, "
+	                               "process, service, label:NAME");
+}
+
+int ppi_take_screen_label(const struct ppi_given *given, void *place)
+{
+	struct ppi_screen_start *start = place;
+	int status = ppi_take_label(given, &start->labelled);
+
+	if (status == PPI_EXIT_OK && !ppi_filter_label_check(start->labelled))
+		return given->line->wrong;
+	return status;
+}
 
 /* ---- a table of one moment ---- */
 
@@ -19,6 +57,7 @@ static unsigned keys_of(enum ppi_screen_table table)
 	return table == PPI_SCREEN_THREADS     ? PPI_BY_THREAD | PPI_BY_PROCESS
 	       : table == PPI_SCREEN_PROCESSES ? PPI_BY_PROCESS
 	       : table == PPI_SCREEN_MODULES   ? PPI_BY_MODULE
+	       : table == PPI_SCREEN_LABELS    ? PPI_BY_LABEL
 	                                       : PPI_BY_FUNCTION | PPI_BY_MODULE;
 }
 
@@ -37,15 +76,20 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 {
 	size_t count = portprof_profile_sample_count(moment->profile);
 	const char *module = wish->module ? wish->module : "";
+	bool is_good = true;
 
 	*is_left_out = NULL;
-	if (!wish->tid && !wish->pid && !module[0] && !wish->times)
+	if (!wish->tid && !wish->pid && !module[0] && !wish->times &&
+	    !wish->labelled)
 		return true;
 	*is_left_out = calloc(count + 1, sizeof(**is_left_out));
 	if (!*is_left_out)
 		return false;
 	if (wish->times)
 		ppi_filter_times(wish->times, moment->profile, *is_left_out);
+	if (wish->labelled)
+		is_good = ppi_filter_label(wish->labelled, moment->profile,
+		                           *is_left_out);
 	for (size_t i = 0; i < count; i++) {
 		const portprof_profile_sample *sample =
 			portprof_profile_sample_get(moment->profile, i);
@@ -55,7 +99,7 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 		    (module[0] && !is_in_module(moment, sample, module)))
 			(*is_left_out)[i] = true;
 	}
-	return true;
+	return is_good;
 }
 
 /* A moment with what is left out of it. */
@@ -70,14 +114,17 @@ static bool open_part(const struct ppi_screen_moment *moment,
 {
 	*part = (struct part){ .view = { .profile = moment->profile,
 		                         .names = moment->names,
-		                         .event = wish->event } };
+		                         .event = wish->event,
+		                         .label = wish->label } };
 	part->is_empty =
 		!moment->profile || !moment->names ||
 		wish->event >= portprof_profile_event_count(moment->profile);
 	if (part->is_empty)
 		return true;
-	if (!leave_out(moment, wish, &part->is_left_out))
+	if (!leave_out(moment, wish, &part->is_left_out)) {
+		free(part->is_left_out);
 		return false;
+	}
 	part->view.is_left_out = part->is_left_out;
 	return true;
 }
@@ -139,6 +186,8 @@ static int compare_keys(const void *left, const void *right)
 	if (order == 0)
 		order = compare_text(a->module, b->module);
 	if (order == 0)
+		order = compare_text(a->label, b->label);
+	if (order == 0)
 		order = (a->pid > b->pid) - (a->pid < b->pid);
 	if (order == 0)
 		order = (a->tid > b->tid) - (a->tid < b->tid);
@@ -150,7 +199,8 @@ static bool is_wanted(const struct ppi_row *row, const char *filter)
 	return !filter || !filter[0] ||
 	       (row->function && strstr(row->function, filter)) ||
 	       (row->module && strstr(row->module, filter)) ||
-	       (row->thread && strstr(row->thread, filter));
+	       (row->thread && strstr(row->thread, filter)) ||
+	       (row->label && strstr(row->label, filter));
 }
 
 /* Falling by what is sorted by; of equal ones, what has more in all first, and
@@ -174,6 +224,8 @@ static int compare_rows(const struct ppi_screen_row *a,
 	by_name = compare_text(a->function, b->function);
 	if (by_name == 0)
 		by_name = compare_text(a->module, b->module);
+	if (by_name == 0)
+		by_name = compare_text(a->label, b->label);
 	return by_name ? by_name : a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
@@ -252,6 +304,7 @@ static bool join(struct ppi_screen_rows *rows, struct tables *tables,
 			.function = now->function ? now->function : "",
 			.module = now->module ? now->module : "",
 			.thread = now->thread ? now->thread : "",
+			.label = now->label ? now->label : "",
 			.pid = now->pid,
 			.tid = now->tid,
 			.recent_weight = tables->has_recent
@@ -274,14 +327,15 @@ static bool own_text(struct ppi_screen_rows *rows)
 	for (size_t i = 0; i < rows->count; i++)
 		bytes += strlen(rows->rows[i].function) +
 		         strlen(rows->rows[i].module) +
-		         strlen(rows->rows[i].thread) + 3;
+		         strlen(rows->rows[i].thread) +
+		         strlen(rows->rows[i].label) + 4;
 	rows->text = malloc(bytes);
 	if (!rows->text)
 		return false;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct ppi_screen_row *row = &rows->rows[i];
 		const char **texts[] = { &row->function, &row->module,
-			                 &row->thread };
+			                 &row->thread, &row->label };
 
 		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
 			size_t length = strlen(*texts[k]) + 1;

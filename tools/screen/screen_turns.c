@@ -63,7 +63,13 @@ bool ppi_screen_can(const char *verb, const char *instead)
 	return false;
 }
 
-struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data,
+                                    const struct ppi_screen_start *start)
 {
 	struct ppi_screen *screen = calloc(1, sizeof(*screen));
 
@@ -73,7 +79,10 @@ struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
 	}
 	setlocale(LC_CTYPE, "");
 	screen->data = data;
-	screen->event = event;
+	screen->event = start->event;
+	screen->table = start->table;
+	screen->label = copy_text(start->label);
+	screen->labelled = copy_text(start->labelled);
 	screen->order = data->is_live ? PPI_SCREEN_RECENT : PPI_SCREEN_ALL;
 	screen->is_stale = true;
 	screen->terminal = open_terminal();
@@ -115,6 +124,8 @@ void ppi_screen_end(struct ppi_screen *screen)
 	ppi_screen_rows_free(&screen->callees);
 	ppi_vector_free(&screen->open.keys);
 	free(screen->module);
+	free(screen->label);
+	free(screen->labelled);
 	free(screen->function);
 	free(screen->chosen);
 	free(screen);
@@ -141,6 +152,8 @@ static struct ppi_screen_wish wish_of(const struct ppi_screen *screen)
 		.tid = screen->table == PPI_SCREEN_THREADS ||
 		                       screen->table == PPI_SCREEN_PROCESSES
 		               ? 0 : screen->tid,
+		.label = screen->label,
+		.labelled = screen->labelled,
 		.times = screen->times.has_times ? &screen->times : NULL,
 		.open = &screen->open,
 	};
