@@ -49,6 +49,7 @@ libportprof_core_la_SOURCES += \
 	api/core/helper.c \
 	api/core/helper.h \
 	api/core/label.c \
+	api/core/label.h \
 	api/core/label_find.c \
 	api/core/label_find.h \
 	api/core/lone_call.h \

@@ -42,6 +42,8 @@ module portprof
     integer(c_int64_t) :: tid
     type(c_ptr) :: counts
     integer(c_size_t) :: count
+    type(c_ptr) :: labels ! to label_count of portprof_label
+    integer(c_size_t) :: label_count
   end type portprof_region_info
 
   ! What portprof_diag is in C.
@@ -110,12 +112,12 @@ module portprof
       type(c_ptr), value :: regions
     end subroutine
     ! take: a bind(c) function of (type(portprof_region_info), context pointer)
-    ! that returns 0 to go on.
-    function portprof_regions_read(regions, by_thread, take, context) &
+    ! that returns 0 to go on. by: 0 or a sum of PORTPROF_REGIONS_BY_.
+    function portprof_regions_read(regions, by, take, context) &
         bind(c, name='portprof_regions_read') result(status)
       import :: c_int, c_funptr, c_ptr
       type(c_ptr), value :: regions
-      integer(c_int), value :: by_thread
+      integer(c_int), value :: by
       type(c_funptr), value :: take
       type(c_ptr), value :: context
       integer(c_int) :: status

@@ -2,7 +2,7 @@
 /* Sets of labels, and the threads that are in them: <portprof/label.h>. */
 #include "config.h"
 
-#include <portprof/label.h>
+#include "api/core/label.h"
 
 #include "api/core/diag.h"
 #include "backends/backend.h"
@@ -18,9 +18,9 @@
 struct portprof_label_set {
 	uint32_t number;
 	uint32_t hash;
-	const portprof_label_set *below; /* what a push added to; NULL: it was
-	                                  * not pushed */
-	bool is_pushed;
+	const portprof_label_set *plain; /* of a push: the same labels; NULL: it
+	                                  * was not pushed */
+	const portprof_label_set *below; /* what a push added to */
 	const void *otel;                /* its record; NULL: none */
 	size_t bytes;                    /* of text: key, value, ... */
 	struct portprof_label_set *next; /* of the same bucket */
@@ -133,11 +133,12 @@ static uint32_t hash_of(const struct text *text,
 
 static const portprof_label_set *
 find(const struct portprof_label_set *set, uint32_t hash,
-     const struct text *text, const portprof_label_set *below, bool is_pushed)
+     const struct text *text, const portprof_label_set *below,
+     const portprof_label_set *plain)
 {
 	for (; set; set = set->next)
 		if (set->hash == hash && set->below == below &&
-		    set->is_pushed == is_pushed && set->bytes == text->bytes &&
+		    set->plain == plain && set->bytes == text->bytes &&
 		    memcmp(set->text, text->text, text->bytes) == 0)
 			return set;
 	return NULL;
@@ -146,7 +147,7 @@ find(const struct portprof_label_set *set, uint32_t hash,
 /* A set whose number is known. */
 static const portprof_label_set *
 add_set(const struct text *text, uint32_t hash, const portprof_label_set *below,
-        bool is_pushed, uint32_t number)
+        const portprof_label_set *plain, uint32_t number)
 {
 	unsigned char record[PPI_OTEL_RECORD_MAX];
 	size_t record_bytes =
@@ -162,14 +163,14 @@ add_set(const struct text *text, uint32_t hash, const portprof_label_set *below,
 	set->number = number;
 	set->hash = hash;
 	set->below = below;
-	set->is_pushed = is_pushed;
+	set->plain = plain;
 	set->bytes = text->bytes;
 	memcpy(set->text, text->text, text->bytes);
 	set->otel = record_bytes ? memcpy(set->text + record_at, record,
 	                                  record_bytes) : NULL;
 	set->next = atomic_load(bucket);
 	do {
-		known = find(set->next, hash, text, below, is_pushed);
+		known = find(set->next, hash, text, below, plain);
 	} while (!known && !atomic_compare_exchange_weak(bucket, &set->next,
 	                                                 set));
 	if (!known)
@@ -198,7 +199,7 @@ static const portprof_label_set *plain_set(struct text *text)
 {
 	uint32_t hash = hash_of(text, NULL);
 	const portprof_label_set *known = find(
-		atomic_load(&buckets[hash % BUCKETS]), hash, text, NULL, false);
+		atomic_load(&buckets[hash % BUCKETS]), hash, text, NULL, NULL);
 
 	if (known)
 		return known;
@@ -208,12 +209,12 @@ static const portprof_label_set *plain_set(struct text *text)
 		forget_values(text);
 		hash = hash_of(text, NULL);
 		known = find(atomic_load(&buckets[hash % BUCKETS]), hash, text,
-		             NULL, false);
+		             NULL, NULL);
 	}
 	if (known || atomic_load(&set_count) >= SETS_MAX)
 		return known ? known : &others;
 	atomic_fetch_add(&set_count, 1);
-	return add_set(text, hash, NULL, false,
+	return add_set(text, hash, NULL, NULL,
 	               ppi_label_store_add(text->text, text->bytes));
 }
 
@@ -227,11 +228,11 @@ static const portprof_label_set *pushed_set(struct text *text,
 	if (!plain)
 		return NULL;
 	known = find(atomic_load(&buckets[hash % BUCKETS]), hash, text, below,
-	             true);
+	             plain);
 	if (known)
 		return known;
 	if (atomic_fetch_add(&pushed_count, 1) < PUSHED_MAX)
-		return add_set(text, hash, below, true, plain->number);
+		return add_set(text, hash, below, plain, plain->number);
 	atomic_fetch_sub(&pushed_count, 1);
 	return NULL;
 }
@@ -254,6 +255,31 @@ const portprof_label_set *portprof_label_set_new(const portprof_label *labels,
 	if (!set)
 		ppi_refuse(PORTPROF_E_NOMEM, "make label set", "out of memory");
 	return set;
+}
+
+const portprof_label_set *ppi_label_plain(const portprof_label_set *set)
+{
+	return set && set->plain ? set->plain : set;
+}
+
+uint32_t ppi_label_number(const portprof_label_set *set)
+{
+	return set ? set->number : PPI_LABELS_NONE;
+}
+
+size_t ppi_label_list(const portprof_label_set *set, portprof_label *labels)
+{
+	size_t count = 0;
+
+	if (set == &others)
+		labels[count++] = (portprof_label){ OTHER, OTHER };
+	for (size_t at = 0; set && at < set->bytes;
+	     at += pair_bytes(set->text + at))
+		labels[count++] = (portprof_label){
+			set->text + at,
+			set->text + at + strlen(set->text + at) + 1
+		};
+	return count;
 }
 
 /* ---- threads ---- */
@@ -319,6 +345,6 @@ portprof_status portprof_label_push(const char *key, const char *value)
 
 void portprof_label_pop(void)
 {
-	if (current && current->is_pushed)
+	if (current && current->plain)
 		enter(current->below);
 }

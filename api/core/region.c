@@ -6,6 +6,7 @@
 #include "api/core/region.h"
 
 #include "api/core/diag.h"
+#include "api/core/label.h"
 #include "base/arithmetic.h"
 #include "base/thread.h"
 
@@ -136,8 +137,7 @@ static struct ppi_region *new_region(struct portprof_regions *all,
                                      struct ppi_region_thread *thread,
                                      const char *text)
 {
-	struct ppi_region *made = calloc(
-		1, sizeof(*made) + all->event_count * sizeof(made->totals[0]));
+	struct ppi_region *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return NULL;
@@ -164,6 +164,44 @@ static struct ppi_region *find_region(struct portprof_regions *all,
 
 	HASH_FIND_STR(thread->regions, text, region);
 	return region ? region : new_region(all, thread, text);
+}
+
+static struct ppi_region_part *
+new_part(const struct portprof_regions *all, struct ppi_region_thread *thread,
+         struct ppi_region *region, const portprof_label_set *labels)
+{
+	struct ppi_region_part *made = calloc(
+		1, sizeof(*made) + all->event_count * sizeof(made->totals[0]));
+
+	if (!made)
+		return NULL;
+	made->labels = labels;
+	pthread_mutex_lock(&thread->lock);
+	HASH_ADD_PTR(region->parts, labels, made);
+	pthread_mutex_unlock(&thread->lock);
+	if (made->hh.tbl)
+		return made;
+	free(made);
+	return NULL;
+}
+
+/* The region's of the set that the thread is in, which is mostly the same. */
+static struct ppi_region_part *find_part(const struct portprof_regions *all,
+                                         struct ppi_region_thread *thread,
+                                         struct ppi_region *region)
+{
+	const portprof_label_set *labels =
+		ppi_label_plain(portprof_label_current());
+	struct ppi_region_part *part = region->last;
+
+	if (part && part->labels == labels)
+		return part;
+	HASH_FIND_PTR(region->parts, &labels, part);
+	if (!part)
+		part = new_part(all, thread, region, labels);
+	if (part)
+		region->last = part;
+	return part;
 }
 
 /* ---- threads ---- */
@@ -275,6 +313,7 @@ portprof_status portprof_region_begin(portprof_regions *regions,
 	struct ppi_region_thread *thread;
 	struct ppi_region_frame *frame;
 	struct ppi_region *region;
+	struct ppi_region_part *part;
 	portprof_status status;
 
 	if (!all)
@@ -283,7 +322,8 @@ portprof_status portprof_region_begin(portprof_regions *regions,
 	if (status)
 		return status;
 	region = find_region(all, thread, name);
-	frame = region ? new_frame(all, thread) : NULL;
+	part = region ? find_part(all, thread, region) : NULL;
+	frame = part ? new_frame(all, thread) : NULL;
 	if (!frame)
 		return out_of_memory("begin region");
 	frame->is_outermost = region->depth == 0;
@@ -294,6 +334,7 @@ portprof_status portprof_region_begin(portprof_regions *regions,
 	if (status)
 		return status;
 	frame->region = region;
+	frame->part = part;
 	region->depth++;
 	thread->depth++;
 	return PORTPROF_OK;
@@ -317,12 +358,12 @@ static void pop(const struct portprof_regions *all,
                 const struct ppi_region_frame *frame,
                 const portprof_count *ended)
 {
-	struct ppi_region *region = frame->region;
+	struct ppi_region_part *part = frame->part;
 
 	for (size_t i = 0; frame->is_outermost && i < all->event_count; i++)
-		add_count(&region->totals[i], &frame->begun[i], &ended[i]);
-	region->calls++;
-	region->depth--;
+		add_count(&part->totals[i], &frame->begun[i], &ended[i]);
+	part->calls++;
+	frame->region->depth--;
 }
 
 /* End what the calling thread has open beyond `depth`, at one instant. */
@@ -446,103 +487,153 @@ portprof_status portprof_region_read(portprof_regions *regions,
 
 /* ---- reading all ---- */
 
-struct row {
-	portprof_region_info info;
-	portprof_count *counts;
+/* What is kept apart; NULL and 0 where it is added up. */
+struct row_key {
+	size_t thread; /* in the order of reading, from 1 */
+	const struct ppi_region_name *name;
+	const portprof_label_set *labels;
 };
 
-static void add_thread(const struct portprof_regions *all,
-                       struct ppi_region_thread *thread, struct row *rows)
+struct row {
+	UT_hash_handle hh;
+	struct row_key key;
+	size_t last_thread; /* that was added */
+	portprof_region_info info;
+	portprof_count counts[];
+};
+
+static struct row *find_row(const struct portprof_regions *all,
+                            struct row **rows, const struct row_key *key)
 {
+	struct row *row;
+
+	HASH_FIND(hh, *rows, key, sizeof(*key), row);
+	if (row)
+		return row;
+	row = calloc(1, sizeof(*row) +
+	                        all->event_count * sizeof(row->counts[0]));
+	if (!row)
+		return NULL;
+	row->key = *key;
+	row->info = (portprof_region_info){ .size = sizeof(row->info),
+		                            .name = key->name->text,
+		                            .counts = row->counts,
+		                            .count = all->event_count };
+	HASH_ADD(hh, *rows, key, sizeof(*key), row);
+	if (row->hh.tbl)
+		return row;
+	free(row);
+	return NULL;
+}
+
+static bool add_part(const struct portprof_regions *all, struct row **rows,
+                     const struct row_key *key, size_t thread, int64_t tid,
+                     const struct ppi_region_part *part)
+{
+	struct row *row = find_row(all, rows, key);
+
+	if (!row)
+		return false;
+	row->info.calls += part->calls;
+	row->info.threads += row->last_thread != thread;
+	row->info.tid = key->thread ? tid : 0;
+	row->last_thread = thread;
+	for (size_t i = 0; i < all->event_count; i++)
+		merge_count(&row->counts[i], &part->totals[i]);
+	return true;
+}
+
+/* The number-th thread. */
+static bool add_thread(const struct portprof_regions *all,
+                       struct ppi_region_thread *thread, size_t number, int by,
+                       struct row **rows)
+{
+	bool is_good = true;
+
 	pthread_mutex_lock(&thread->lock);
-	for (const struct ppi_region *at = thread->regions; at;
-	     at = at->hh.next) {
-		struct row *row = &rows[at->name->number];
+	for (const struct ppi_region *at = thread->regions; at && is_good;
+	     at = at->hh.next)
+		for (const struct ppi_region_part *part = at->parts;
+		     part && is_good; part = part->hh.next) {
+			struct row_key key;
 
-		if (at->calls == 0)
-			continue;
-		row->info.calls += at->calls;
-		row->info.threads++;
-		for (size_t i = 0; i < all->event_count; i++)
-			merge_count(&row->counts[i], &at->totals[i]);
-	}
+			/* what is between its members is compared, too */
+			memset(&key, 0, sizeof(key));
+			key.name = at->name;
+			if (by & PORTPROF_REGIONS_BY_THREAD)
+				key.thread = number;
+			if (by & PORTPROF_REGIONS_BY_LABELS)
+				key.labels = part->labels;
+			if (part->calls)
+				is_good = add_part(all, rows, &key, number,
+				                   thread->tid, part);
+		}
 	pthread_mutex_unlock(&thread->lock);
+	return is_good;
 }
 
-static int hand_out(const struct portprof_regions *all, struct row *rows,
-                    size_t count, int64_t tid, portprof_region_fn take,
-                    void *context)
+static int in_order(const struct row *left, const struct row *right)
 {
+	const struct row_key *a = &left->key, *b = &right->key;
+	uint32_t of_a = ppi_label_number(a->labels);
+	uint32_t of_b = ppi_label_number(b->labels);
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->name != b->name)
+		return a->name->number < b->name->number ? -1 : 1;
+	return of_a < of_b ? -1 : of_a > of_b;
+}
+
+static void hand_out(struct row *rows, portprof_region_fn take, void *context)
+{
+	portprof_label labels[PORTPROF_LABELS_MAX];
 	int answer = 0;
 
-	for (size_t i = 0; i < count && answer == 0; i++) {
-		rows[i].info.tid = tid;
-		rows[i].info.counts = rows[i].counts;
-		rows[i].info.count = all->event_count;
-		if (rows[i].info.calls > 0)
-			answer = take(&rows[i].info, context);
+	for (struct row *row = rows; row && answer == 0; row = row->hh.next) {
+		row->info.label_count = ppi_label_list(row->key.labels, labels);
+		row->info.labels = labels;
+		answer = take(&row->info, context);
 	}
-	return answer;
 }
 
-static void clear_rows(const struct portprof_regions *all, struct row *rows,
-                       portprof_count *counts)
+static void free_rows(struct row *rows)
 {
-	const struct ppi_region_name *name = all->names; /* by number */
+	struct row *row, *next;
 
-	memset(counts, 0, (all->name_count * all->event_count + 1) *
-	                          sizeof(*counts));
-	for (size_t i = 0; name; i++, name = name->hh.next)
-		rows[i] = (struct row){
-			.info = { .size = sizeof(rows[i].info),
-			          .name = name->text },
-			.counts = counts + i * all->event_count,
-		};
-}
-
-static void read_all(struct portprof_regions *all, int by_thread, struct row *rows,
-                     portprof_count *counts, portprof_region_fn take,
-                     void *context)
-{
-	int answer = 0;
-
-	clear_rows(all, rows, counts);
-	for (struct ppi_region_thread *at = all->threads; at && answer == 0;
-	     at = at->next) {
-		add_thread(all, at, rows);
-		if (!by_thread)
-			continue;
-		answer = hand_out(all, rows, all->name_count, at->tid, take,
-		                  context);
-		clear_rows(all, rows, counts);
+	HASH_ITER(hh, rows, row, next) {
+		HASH_DELETE(hh, rows, row);
+		free(row);
 	}
-	if (!by_thread)
-		hand_out(all, rows, all->name_count, 0, take, context);
 }
 
-portprof_status portprof_regions_read(portprof_regions *regions, int by_thread,
+portprof_status portprof_regions_read(portprof_regions *regions, int by,
                                       portprof_region_fn take, void *context)
 {
 	struct portprof_regions *all = regions ? regions : ppi_regions_now();
-	portprof_status status = PORTPROF_OK;
-	portprof_count *counts;
-	struct row *rows;
+	struct row *rows = NULL;
+	bool is_good = true;
+	size_t number = 0;
 
 	if (!take)
 		return ppi_refuse_null("portprof_regions_read", "take");
+	if (by & ~(PORTPROF_REGIONS_BY_THREAD | PORTPROF_REGIONS_BY_LABELS))
+		return ppi_refuse(PORTPROF_E_INVALID, "read regions",
+		                  "regions can be read by thread and by labels, "
+		                  "and by nothing else: %d", by);
 	if (!all)
 		return ppi_regions_refuse_closed("read regions");
 	pthread_mutex_lock(&all->lock);
-	rows = calloc(all->name_count + 1, sizeof(*rows));
-	counts = calloc(all->name_count * all->event_count + 1,
-	                sizeof(*counts));
-	if (rows && counts)
-		read_all(all, by_thread, rows, counts, take, context);
-	else
-		status = ppi_refuse(PORTPROF_E_NOMEM, "read regions",
-		                    "out of memory");
-	free(rows);
-	free(counts);
+	for (struct ppi_region_thread *at = all->threads; at && is_good;
+	     at = at->next)
+		is_good = add_thread(all, at, ++number, by, &rows);
+	if (is_good && rows) {
+		HASH_SORT(rows, in_order);
+		hand_out(rows, take, context);
+	}
+	free_rows(rows);
 	pthread_mutex_unlock(&all->lock);
-	return status;
+	return is_good ? PORTPROF_OK
+	               : ppi_refuse(PORTPROF_E_NOMEM, "read regions",
+	                            "out of memory");
 }

@@ -21,18 +21,27 @@ struct ppi_region_name {
 	char text[];
 };
 
+/* What calls counted that began in one set of labels. */
+struct ppi_region_part {
+	UT_hash_handle hh; /* by labels */
+	const portprof_label_set *labels; /* NULL: none */
+	uint64_t calls;
+	portprof_count totals[]; /* one an event */
+};
+
 /* A name in one thread. */
 struct ppi_region {
 	UT_hash_handle hh; /* by the name's text */
 	const struct ppi_region_name *name;
-	uint64_t calls;
-	unsigned depth;          /* times it is open now */
-	portprof_count totals[]; /* one an event */
+	unsigned depth;    /* times it is open now */
+	struct ppi_region_part *parts;
+	struct ppi_region_part *last; /* found; NULL: none yet */
 };
 
 /* One that is open: where its counters stood. */
 struct ppi_region_frame {
 	struct ppi_region *region;
+	struct ppi_region_part *part;
 	bool is_outermost;       /* of several of one region, in recursion */
 	portprof_count *begun;   /* of the outermost */
 };

@@ -92,6 +92,17 @@ static bool take_events(struct portprof_regions *all, const portprof_group *grou
 	return true;
 }
 
+static void free_region(struct ppi_region *region)
+{
+	struct ppi_region_part *part, *next;
+
+	HASH_ITER(hh, region->parts, part, next) {
+		HASH_DELETE(hh, region->parts, part);
+		free(part);
+	}
+	free(region);
+}
+
 static void free_thread(struct ppi_region_thread *thread)
 {
 	struct ppi_region *region, *next;
@@ -99,7 +110,7 @@ static void free_thread(struct ppi_region_thread *thread)
 	portprof_group_close(thread->group);
 	HASH_ITER(hh, thread->regions, region, next) {
 		HASH_DELETE(hh, thread->regions, region);
-		free(region);
+		free_region(region);
 	}
 	while (thread->room > 0)
 		free(thread->frames[--thread->room].begun);

@@ -107,7 +107,10 @@ static size_t count_refused(struct portprof_regions *all, const char **why)
 
 /* ---- the table as JSON ---- */
 
-enum { SCHEMA = 1 };
+enum {
+	SCHEMA = 1,
+	BY_ALL = PORTPROF_REGIONS_BY_THREAD | PORTPROF_REGIONS_BY_LABELS
+};
 
 static const char *word_of(uint64_t status)
 {
@@ -142,6 +145,11 @@ static int put_row(const portprof_region_info *region, void *context)
 	ppi_json_object(json, NULL);
 	ppi_json_text(json, "region", region->name);
 	ppi_json_signed(json, "thread", region->tid);
+	ppi_json_object(json, "labels");
+	for (size_t i = 0; i < region->label_count; i++)
+		ppi_json_text(json, region->labels[i].key,
+		              region->labels[i].value);
+	ppi_json_close(json);
 	ppi_json_number(json, "calls", region->calls);
 	ppi_json_array(json, "counts");
 	for (size_t i = 0; i < region->count; i++) {
@@ -240,7 +248,7 @@ static bool put_json(struct portprof_regions *all,
 	ppi_json_close(&json);
 	put_metric_names(&json, all);
 	ppi_json_array(&json, "regions");
-	is_read = portprof_regions_read(NULL, 1, put_row, &json) == PORTPROF_OK;
+	is_read = portprof_regions_read(NULL, BY_ALL, put_row, &json) == PORTPROF_OK;
 	return ppi_json_end(&json) && is_read;
 }
 
@@ -315,6 +323,14 @@ static int put_line(const portprof_region_info *region, void *context)
 	put_values(table, region);
 	fputs("  ", table->out);
 	put_clean(region->name, table->out);
+	for (size_t i = 0; i < region->label_count; i++) {
+		fputs(i ? ", " : " {", table->out);
+		put_clean(region->labels[i].key, table->out);
+		fputc('=', table->out);
+		put_clean(region->labels[i].value, table->out);
+	}
+	if (region->label_count)
+		fputc('}', table->out);
 	fputc('\n', table->out);
 	return 0;
 }
@@ -350,7 +366,7 @@ static bool put_text(struct portprof_regions *all,
 	for (size_t i = 0; metric_of(all, i, &metric); i++)
 		fprintf(out, "  %*s", metric_column(&metric), metric.name);
 	fputs("  region\n", out);
-	is_read = portprof_regions_read(NULL, 1, put_line, &table) == PORTPROF_OK;
+	is_read = portprof_regions_read(NULL, BY_ALL, put_line, &table) == PORTPROF_OK;
 	return fflush(out) == 0 && !ferror(out) && is_read;
 }
 

@@ -10,6 +10,7 @@
 #include <portprof/event.h>
 #include <portprof/export.h>
 #include <portprof/group.h>
+#include <portprof/label.h>
 #include <portprof/status.h>
 
 #ifdef __cplusplus
@@ -104,22 +105,34 @@ typedef struct portprof_region_info {
 	int64_t tid;
 	const portprof_count *counts;
 	size_t count;
+	/* Those that the thread had when a call began; none in sums over them. */
+	const portprof_label *labels;
+	size_t label_count;
 } portprof_region_info;
 
 typedef int (*portprof_region_fn)(const portprof_region_info *region,
                                   void *context);
 
+/* What portprof_regions_read keeps apart, added up. */
+#define PORTPROF_REGIONS_BY_THREAD 1
+#define PORTPROF_REGIONS_BY_LABELS 2
+
 /*
  * Call `take` for each region that has ended at least once, in the order in
  * which their names were first begun, until it returns nonzero: sums over all
- * threads, including those that have exited, or, with by_thread, the counts of
- * each thread, one thread after the other. May be called while others count.
+ * threads, including those that have exited, and over all labels. By thread: the
+ * counts of each thread, one thread after the other. By labels: those of each set
+ * of labels (portprof_label(3)) that its calls began in, in the order in which sets
+ * were made; a call belongs to the set that the thread was in when it began, and its
+ * events, in recursion, to that of the outermost. May be called while others count.
  * `take` must not call functions of this header.
+ *   E_INVALID  `by` has another bit
  *   E_STATE    the process's own set is not open
+ *   E_NOMEM    out of memory; `take` was not called
  * Any thread; not in signal handlers. Since 0.1.
  */
 PORTPROF_API portprof_status portprof_regions_read(portprof_regions *regions,
-                                                   int by_thread,
+                                                   int by,
                                                    portprof_region_fn take,
                                                    void *context);
 

@@ -81,7 +81,8 @@ class _RegionInfo(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p),
                 ("calls", ctypes.c_uint64), ("threads", ctypes.c_uint64),
                 ("tid", ctypes.c_int64), ("counts", ctypes.POINTER(_Count)),
-                ("count", ctypes.c_size_t)]
+                ("count", ctypes.c_size_t), ("labels", ctypes.c_void_p),
+                ("label_count", ctypes.c_size_t)]
 
 
 _RegionFunction = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_RegionInfo),

@@ -96,6 +96,42 @@ type_keys F10
 await "F10 leaves" 'left as it was'
 end
 
+### Labels
+
+python3 "$srcdir/tests/html/write_profile.py" labels labels.pb.gz
+begin 80 24
+type_keys "run $portprof browse -s label:endpoint labels.pb.gz 2>&1" Enter
+await "--sort label: the largest" '60[.]0 % .* /checkout$'
+await "what has none" '10[.]0 % .* [(]none[)]$'
+await "of which label" 'LABEL endpoint$'
+type_keys l
+await "l: the next" 'LABEL span_id$'
+type_keys l Down Enter
+await "Enter: samples of one value" 'label endpoint=/search [(]Esc: all'
+type_keys l
+await "their other labels" 'LABEL endpoint$'
+type_keys l
+await "of them alone" '50[.]0 % .* 0000000000000012$'
+type_keys Escape
+await "Esc: all of them" '30[.]0 % .* 0000000000000001$'
+type_keys q
+await "labels: left as it was" 'left as it was'
+end
+begin 80 24
+type_keys "run $portprof browse --label 'endpoint=~/s.*' labels.pb.gz" Enter
+await "--label" 'label endpoint=~/s[.][*] [(]Esc: all'
+type_keys t
+await "its thread" '100[.]0 % .*/8 of process 7'
+type_keys q
+end
+begin 80 24
+type_keys "run $portprof browse calls.folded" Enter
+await "no labels to begin with" 'leaf'
+type_keys l
+await "l: says that there are none" 'no sample has a label'
+type_keys q
+end
+
 ### A profile with source and times
 
 command -v "${CC:-cc}" >/dev/null && cat >hot.c <<'EOF'

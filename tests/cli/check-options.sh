@@ -65,14 +65,15 @@ for verb in $verbs; do
 	done
 	same "$verb --help is not too wide" "" \
 		"$(awk 'length > 79' "$tmp/out")"
-	# options are in the left column, and in .It lines of the page; those of
-	# top are record's
-	page=$verb
-	[ "$verb" = top ] && page=record
+	# options are in the left column, and in .It lines of the page; top has
+	# record's, too
+	pages=$srcdir/doc/man/portprof-$verb.1
+	[ "$verb" = top ] && pages="$pages $srcdir/doc/man/portprof-record.1"
+	# shellcheck disable=SC2086 # two of them
 	same "$verb --help and its manual page have the same options" \
 		"$(cut -c 1-30 "$tmp/out" | awk '/^  (    )?-/' |
 			grep -oE -- '--?[A-Za-z-]+' | sort -u)" \
-		"$(grep '^[.]It Fl' "$srcdir/doc/man/portprof-$page.1" |
+		"$(cat $pages | grep '^[.]It Fl' |
 			grep -oE 'Fl -?[A-Za-z-]+' | sed 's/^Fl /-/' | sort -u)"
 done
 for verb in record report stat list doctor config; do

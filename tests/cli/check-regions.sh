@@ -74,6 +74,18 @@ has "it is not a profile: what shows it" "a table of regions.*portprof merge $ta
 	words
 rm -f portprof-regions.*
 
+with 'regions;output=l.json' - 5 3 label
+holds "by labels" l.json \
+	'sorted(r["labels"].get("kind") for r in rows("turn")) == ["\"odd\"\n", "even", "even"]'
+holds "without any" l.json '[r["labels"] for r in rows("whole")] == [{}]'
+with 'regions=text;output=l.txt' - 5 3 label
+has "by labels: text" '  turn [{]kind=even[}]$' l.txt
+has_not "and none of control" 'odd"$' l.txt
+"$portprof" merge -j l.json >sum 2>words
+same "merge adds labels up" 15 "$(python3 -c '
+import json
+print(*[r["sum"] for r in json.load(open("sum"))["regions"]
+        if r["region"] == "turn" and r["event"] == "calls"])' 2>&1)"
 with 'regions;output=o.json' - 1 1 exit
 holds "what is open at exit is ended" o.json 'rows("whole")[0]["calls"] == 1'
 with 'regions;output=k.json' - 1 1 kill

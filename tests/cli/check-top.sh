@@ -193,6 +193,57 @@ await "Left: closed" '^ .*[+] [^ ]+$'
 type_keys q
 end
 
+### Labels
+
+labelled=$programs/label_burn
+[ ! -x "$programs/.libs/label_burn" ] || labelled=$programs/.libs/label_burn
+"$portprof" top --sort line -- true 2>words
+same "--sort of what is no table: status" 125 $?
+has "--sort: what there is" 'label:NAME' words
+"$portprof" top --label 'endpoint=~(' -- true 2>words
+same "--label of no expression: status" 125 $?
+begin 80 24
+type_keys "run $portprof top --sort label:endpoint -b $backend -- \
+	$labelled 2 600000 1000" Enter
+await "--sort label: its values" '%.* /checkout$'
+await "--sort label: which label" 'LABEL endpoint$'
+await "and what has none" '%.* [(]none[)]$'
+# in turns; the service is one, too
+# shellcheck disable=SC2317
+turns_to() {
+	shows "$1" && return
+	type_keys l
+	sleep 1
+	shows "$1"
+}
+check "l: the next label" wait_for turns_to 'LABEL tenant$'
+await "and its values" '%.* acme$'
+check "l: in turns" wait_for turns_to 'LABEL endpoint$'
+type_keys / /cart Enter
+await "/: one value" "contain: /cart|contain '/cart'"
+check "the filter filters labels" wait_for lacks '/checkout$'
+type_keys Enter
+await "Enter: its functions alone" 'label endpoint=/cart'
+type_keys /
+type_keys work_
+type_keys Enter
+await "with what it did" ' work_cart$'
+check "and nothing else" wait_for lacks ' work_checkout$'
+type_keys Escape
+await "Esc: all of them" ' work_checkout$'
+type_keys q
+await "labels: the terminal" 'left as it was'
+end
+begin 80 24
+type_keys "run $portprof top --label endpoint=/checkout -b $backend -- \
+	$labelled 2 600000 1000" Enter
+await "--label is shown" 'label endpoint=/checkout [(]Esc: all[)]'
+await "--label: its function" ' work_checkout$'
+shown
+has_not "--label: no other" ' work_(search|cart|nobody)$' shown
+type_keys q
+end
+
 ### Callers; a command that ends by itself
 
 begin 80 24

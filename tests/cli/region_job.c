@@ -2,7 +2,8 @@
 /*
  * A program with regions that opens none: one process of a job.
  *
- * usage: region_job TURNS THREADS [fork | exit | kill | close | late]...
+ * usage: region_job TURNS THREADS [label | fork | exit | kill | close | late]...
+ *   label  the threads work in a set of labels: of their number, odd or even
  *   fork   a forked child has a turn, too, while the parent's is open
  *   exit   the program ends inside the region "whole"
  *   kill   ... by SIGKILL
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +40,16 @@ static void turn(void)
 	portprof_region_end(NULL, "turn");
 }
 
-static void *work(void *unused)
+static bool has_labels;
+
+static void *work(void *number)
 {
-	(void)unused;
+	const portprof_label label = {
+		"kind", (uintptr_t)number % 2 ? "\"odd\"\n" : "even"
+	};
+
+	if (has_labels)
+		portprof_label_enter(portprof_label_set_new(&label, 1));
 	for (unsigned i = 0; i < turns; i++)
 		turn();
 	return NULL;
@@ -75,10 +84,12 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	turns = (unsigned)atoi(argv[1]);
+	has_labels = asks_for(argc, argv, "label");
 	count = (unsigned)atoi(argv[2]);
 	portprof_region_begin(NULL, "whole");
 	for (unsigned i = 0; i < count && i < THREADS_MAX; i++)
-		if (pthread_create(&threads[i], NULL, work, NULL))
+		if (pthread_create(&threads[i], NULL, work,
+		                   (void *)(uintptr_t)i))
 			return 1;
 	for (unsigned i = 0; i < count && i < THREADS_MAX; i++)
 		pthread_join(threads[i], NULL);

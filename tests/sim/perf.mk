@@ -56,7 +56,7 @@ PERF_TESTS = \
 	tests/unit/test_group_open \
 	tests/unit/test_group_threads \
 	tests/unit/test_preset \
-	tests/unit/test_regions
+	tests/unit/test_regions tests/unit/test_region_labels
 
 if HAVE_CMOCKA
 if HAVE_PERF_HEADERS
@@ -142,6 +142,7 @@ tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_preset_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_region_labels_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_hybrid_LDADD = $(PERF_SIM_LDADD)
 

@@ -242,6 +242,37 @@ static void labels_are_rows(void **state)
 	assert_null(ppi_labels_name(&labelled, 2));
 }
 
+/* The weight of samples of the one value "red", however it is spelled. */
+static void one_label_alone(void **state)
+{
+	static const char *const values[] = {
+		"red", "a,b", "~red", "r*d", "[red]", "r?d", "a\\b", "(red)",
+		"a.b|c+{2}^$", "64 bytes",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		const portprof_profile_label labels[] = {
+			{ "color", "re", "", 0 }, { "color", values[i], "", 0 },
+		};
+		struct portprof_profile labelled = profile;
+		bool is_out[sizeof(samples) / sizeof(samples[0])] = { 0 };
+		size_t in = 0;
+		char *only = ppi_filter_label_of("color", values[i]);
+
+		labelled.labels = labels;
+		labelled.label_count = 2;
+		assert_non_null(only);
+		assert_true(ppi_filter_label_check(only));
+		assert_true(ppi_filter_label(only, &labelled, is_out));
+		for (size_t j = 0; j < sizeof(is_out); j++)
+			in += !is_out[j];
+		if (in != 1 || is_out[1])
+			fail_msg("%s: %zu samples", only, in);
+		free(only);
+	}
+}
+
 static void functions_of_threads(void **state)
 {
 	struct ppi_rows rows;
@@ -600,6 +631,7 @@ int main(void)
 		cmocka_unit_test(lines_are_rows),
 		cmocka_unit_test(threads_of_a_name_are_one_comm),
 		cmocka_unit_test(labels_are_rows),
+		cmocka_unit_test(one_label_alone),
 		cmocka_unit_test(functions_of_threads),
 		cmocka_unit_test(most_in_total_can_come_first),
 		cmocka_unit_test(inlined_functions_are_callers),

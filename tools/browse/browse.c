@@ -17,6 +17,7 @@ struct options {
 	const char *input, *program, *event;
 	struct ppi_named_sources sources;
 	uint64_t memory_max;
+	struct ppi_screen_start start;
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -29,6 +30,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(program) },
 	{ 'e', "event", "NAME", "begin with this event (the first; all of record --wall)",
 	  .take = ppi_take_text, .place = AT(event) },
+	PPI_SCREEN_OPTIONS(AT(start)),
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
 	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
@@ -84,8 +86,11 @@ static bool show(portprof_profile *profile, struct ppi_symbols_name *names,
 		.ended = "",
 		.elapsed_ns = origin->duration_ns,
 	};
-	struct ppi_screen *screen = ppi_screen_begin(&data, event);
+	struct ppi_screen_start start = options->start;
+	struct ppi_screen *screen;
 
+	start.event = event;
+	screen = ppi_screen_begin(&data, &start);
 	if (!screen)
 		return false;
 	snprintf(target, sizeof(target), "%.900s%s%.900s", options->input,

@@ -61,6 +61,7 @@ enum ppi_screen_table {
 	PPI_SCREEN_THREADS,
 	PPI_SCREEN_PROCESSES,
 	PPI_SCREEN_WAITS,   /* by kind, and for what */
+	PPI_SCREEN_LABELS,  /* values of one */
 	PPI_SCREEN_TREE,    /* of calls */
 	PPI_SCREEN_CALLERS, /* of one function, */
 	PPI_SCREEN_CALLEES  /* and whom it calls */
@@ -95,14 +96,16 @@ struct ppi_screen_wish {
 	                       * name; "" all */
 	const char *module;   /* of functions in it alone; "" all */
 	uint32_t pid, tid;    /* of these alone; 0 all */
+	const char *label;    /* that PPI_SCREEN_LABELS tells apart */
+	const char *labelled; /* "NAME=LIST" of these alone; NULL all */
 	const struct ppi_filter *times; /* NULL all */
 	const struct ppi_screen_open *open; /* of the tree */
 };
 
 /* Strings belong to the rows: data may change while they are shown. */
 struct ppi_screen_row {
-	const char *function, *module, *thread; /* "" none */
-	const char *wait, *on;                  /* likewise */
+	const char *function, *module, *thread, *label; /* "" none */
+	const char *wait, *on;                          /* likewise */
 	uint32_t pid, tid;
 	uint64_t recent_weight; /* of the last looks */
 	uint64_t self_weight, total_weight, samples; /* since the beginning */
@@ -178,10 +181,31 @@ struct ppi_screen_title {
 /* Whether there is a terminal that can show it; false with words. */
 bool ppi_screen_can(const char *verb, const char *instead);
 
-/* NULL, with words, when it cannot; `event` is shown first, SIZE_MAX: all states of
- * threads, or the first where they were not recorded. From then on nothing else may write to the
+/* What is shown first. */
+struct ppi_screen_start {
+	size_t event;         /* SIZE_MAX: all states of threads, or the first where
+	                       * they were not recorded */
+	enum ppi_screen_table table;
+	const char *label;    /* of a table of labels */
+	const char *labelled; /* "NAME=LIST" of these alone; NULL all */
+};
+
+/* The rows of a verb's table of options; `at` is where its start is. */
+#define PPI_SCREEN_OPTIONS(at) \
+	{ 's', "sort", "KEY", \
+	  "begin with the table by function, module, thread, process, " \
+	  "service or label:NAME (function)", \
+	  .take = ppi_take_screen_sort, .place = (at) }, \
+	{ .name = "label", .value = "NAME=LIST", \
+	  .help = "begin with samples that have these values of a label", \
+	  .take = ppi_take_screen_label, .place = (at) }
+int ppi_take_screen_sort(const struct ppi_given *given, void *start);
+int ppi_take_screen_label(const struct ppi_given *given, void *start);
+
+/* NULL, with words, when it cannot. From then on nothing else may write to the
  * terminal. */
-struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event);
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data,
+                                    const struct ppi_screen_start *start);
 
 /* Draw, at least once a second, and do what keys ask for. False: it is to
  * end. */

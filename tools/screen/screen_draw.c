@@ -131,6 +131,10 @@ static bool draw_filters(const struct ppi_screen *screen)
 		                         ppi_shown(screen->wait, room),
 		                         screen->on[0] ? " on " : "",
 		                         ppi_shown(screen->on, on_room));
+	if (screen->labelled)
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+		                         ", label %.120s",
+		                         ppi_shown(screen->labelled, room));
 	if (screen->times.has_times)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,
 		                         ", time %s", screen->times_text);
@@ -238,8 +242,10 @@ static struct columns columns_of(const struct ppi_screen *screen)
 	return columns;
 }
 
-static const char *head_of(const struct ppi_screen *screen, bool is_callees)
+static const char *head_of(const struct ppi_screen *screen, bool is_callees,
+                           char *room, size_t bytes)
 {
+	char shown[PPI_SHOWN_BYTES];
 	static const char *const heads[] = {
 		[PPI_SCREEN_FUNCTIONS] = "FUNCTION",
 		[PPI_SCREEN_MODULES] = "MODULE",
@@ -249,6 +255,11 @@ static const char *head_of(const struct ppi_screen *screen, bool is_callees)
 		[PPI_SCREEN_TREE] = "CALLS",
 	};
 
+	if (screen->table == PPI_SCREEN_LABELS && !screen->function) {
+		snprintf(room, bytes, "LABEL %.80s",
+		         ppi_shown(screen->label, shown));
+		return room;
+	}
 	return is_callees         ? "CALLED BY IT"
 	       : screen->function ? "CALLER"
 	                          : heads[screen->table];
@@ -266,7 +277,7 @@ static void draw_head(const struct ppi_screen *screen, int y,
 {
 	bool is_tree = screen->table == PPI_SCREEN_TREE && !screen->function;
 	double seconds = screen->head.recent_seconds;
-	char recent[16] = "so far";
+	char recent[16] = "so far", room[100];
 	int x = 0;
 
 	if (seconds > 0)
@@ -291,7 +302,7 @@ static void draw_head(const struct ppi_screen *screen, int y,
 	}
 	if (columns->module_width)
 		put(y, x + 1, "MODULE");
-	put(y, columns->name_at, head_of(screen, is_callees));
+	put(y, columns->name_at, head_of(screen, is_callees, room, sizeof(room)));
 	attroff(A_BOLD | A_UNDERLINE);
 }
 
@@ -311,6 +322,8 @@ const char *ppi_screen_row_name(const struct ppi_screen *screen,
 		return row->wait;
 	case PPI_SCREEN_MODULES:
 		return row->module;
+	case PPI_SCREEN_LABELS:
+		return row->label;
 	default:
 		return row->function;
 	}
@@ -606,9 +619,9 @@ static void draw_keys(const struct ppi_screen *screen)
 	mvhline(LINES - 1, 0, ' ', COLS);
 	put(LINES - 1, 0, screen->data->is_live
 	    ? "q end  ? help  p pause  / filter  f functions  T tree  "
-	      "t threads  a code  o order"
+	      "t threads  l labels  a code"
 	    : "q end  ? help  / filter  r time  f functions  T tree  "
-	      "t threads  a code  o order");
+	      "t threads  l labels  a code");
 	attroff(A_REVERSE);
 }
 
@@ -617,9 +630,10 @@ static void draw_help(const struct ppi_screen *screen)
 	static const char *const help[] = {
 		"Up Down PageUp PageDown Home End  choose a row",
 		"Enter c   a function's callers and callees; of a thread,",
-		"          process or module: its functions",
+		"          process, module or label: its functions",
 		"a         a function's source and instructions",
 		"f m t P   by function, module, thread, process",
+		"l         by label; again: by the next label",
 		"T F5      calls as a tree: Right Left + - open and close,",
 		"          * opens the hottest way down",
 		"o F6      order: recent share, share of all, with calls",

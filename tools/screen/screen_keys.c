@@ -5,6 +5,7 @@
 #include "tools/screen/screen_state.h"
 
 #include "tools/tools.h"
+#include "tools/view/owners.h"
 
 #include <curses.h>
 #include <stdlib.h>
@@ -132,9 +133,42 @@ static void show_all(struct ppi_screen *screen)
 	free(screen->module);
 	screen->module = NULL;
 	keep_wait(screen, NULL);
+	free(screen->labelled);
+	screen->labelled = NULL;
 	screen->filter[0] = '\0';
 	screen->times.has_times = false;
 	choose(screen, 0);
+}
+
+/* The values of the label that is shown already, else the first; where they are
+ * shown, those of the next. */
+static void show_labels(struct ppi_screen *screen)
+{
+	bool is_next = screen->table == PPI_SCREEN_LABELS && !screen->function;
+	const portprof_profile *profile;
+	const char *name, *wanted = NULL, *first;
+
+	pthread_mutex_lock(&screen->data->lock);
+	profile = screen->data->all.profile;
+	first = profile ? ppi_labels_name(profile, 0) : NULL;
+	for (size_t i = 0; first && screen->label && !wanted &&
+	                   (name = ppi_labels_name(profile, i)) != NULL; i++)
+		if (strcmp(name, screen->label) == 0)
+			wanted = is_next ? ppi_labels_name(profile, i + 1)
+			                 : name;
+	if (first) {
+		char *label = strdup(wanted ? wanted : first);
+
+		if (label) {
+			free(screen->label);
+			screen->label = label;
+		}
+	}
+	pthread_mutex_unlock(&screen->data->lock);
+	if (screen->label)
+		show_table(screen, PPI_SCREEN_LABELS);
+	if (!first)
+		say(screen, "no sample has a label (portprof_label(3))");
 }
 
 static bool has_chains(struct ppi_screen *screen)
@@ -229,6 +263,12 @@ static void enter(struct ppi_screen *screen)
 	case PPI_SCREEN_MODULES:
 		free(screen->module);
 		screen->module = strdup(row->module);
+		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		break;
+	case PPI_SCREEN_LABELS:
+		free(screen->labelled);
+		screen->labelled = ppi_filter_label_of(screen->label,
+		                                       row->label);
 		show_table(screen, PPI_SCREEN_FUNCTIONS);
 		break;
 	case PPI_SCREEN_TREE:
@@ -483,6 +523,9 @@ static bool obey_table(struct ppi_screen *screen,
 		break;
 	case 'i':
 		screen->shows_idle = !screen->shows_idle;
+		break;
+	case 'l':
+		show_labels(screen);
 		break;
 	case 'T':
 	case KEY_F(5):

@@ -1,16 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* A table of a profile on the screen: what the wish chooses, of all and of the
- * last looks, in order. */
+ * last looks, in order; and the options that say with which one it begins. */
 #include "config.h"
 
 #include "tools/screen/screen.h"
 
 #include "base/text.h"
+#include "tools/tools.h"
 #include "tools/view/account.h"
 #include "tools/view/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- which is the first ---- */
+
+int ppi_take_screen_sort(const struct ppi_given *given, void *place)
+{
+	static const struct {
+		unsigned keys;
+		enum ppi_screen_table table;
+	} tables[] = {
+		{ PPI_BY_FUNCTION | PPI_BY_MODULE, PPI_SCREEN_FUNCTIONS },
+		{ PPI_BY_MODULE, PPI_SCREEN_MODULES },
+		{ PPI_BY_THREAD | PPI_BY_PROCESS, PPI_SCREEN_THREADS },
+		{ PPI_BY_PROCESS, PPI_SCREEN_PROCESSES },
+		{ PPI_BY_LABEL, PPI_SCREEN_LABELS },
+	};
+	struct ppi_screen_start *start = place;
+	const char *unknown;
+	unsigned keys = ppi_rows_keys(given->value, &start->label, &unknown);
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (keys == tables[i].keys) {
+			start->table = tables[i].table;
+			return PPI_EXIT_OK;
+		}
+	return ppi_given_refuse(given, "one of function, module, thread, "
+	                               "process, service, label:NAME");
+}
+
+int ppi_take_screen_label(const struct ppi_given *given, void *place)
+{
+	struct ppi_screen_start *start = place;
+	int status = ppi_take_label(given, &start->labelled);
+
+	if (status == PPI_EXIT_OK && !ppi_filter_label_check(start->labelled))
+		return given->line->wrong;
+	return status;
+}
 
 /* ---- a table of one moment ---- */
 
@@ -20,6 +58,7 @@ static unsigned keys_of(enum ppi_screen_table table)
 	       : table == PPI_SCREEN_WAITS     ? PPI_BY_WAIT | PPI_BY_ON
 	       : table == PPI_SCREEN_PROCESSES ? PPI_BY_PROCESS
 	       : table == PPI_SCREEN_MODULES   ? PPI_BY_MODULE
+	       : table == PPI_SCREEN_LABELS    ? PPI_BY_LABEL
 	                                       : PPI_BY_FUNCTION | PPI_BY_MODULE;
 }
 
@@ -38,16 +77,20 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 {
 	size_t count = portprof_profile_sample_count(moment->profile);
 	const char *module = wish->module ? wish->module : "";
+	bool is_good = true;
 
 	*is_left_out = NULL;
 	if (!wish->tid && !wish->pid && !module[0] && !wish->times &&
-	    !wish->wait)
+	    !wish->labelled && !wish->wait)
 		return true;
 	*is_left_out = calloc(count + 1, sizeof(**is_left_out));
 	if (!*is_left_out)
 		return false;
 	if (wish->times)
 		ppi_filter_times(wish->times, moment->profile, *is_left_out);
+	if (wish->labelled)
+		is_good = ppi_filter_label(wish->labelled, moment->profile,
+		                           *is_left_out);
 	for (size_t i = 0; i < count; i++) {
 		const portprof_profile_sample *sample =
 			portprof_profile_sample_get(moment->profile, i);
@@ -57,8 +100,9 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 		    (module[0] && !is_in_module(moment, sample, module)))
 			(*is_left_out)[i] = true;
 	}
-	return !wish->wait ||
-	       ppi_screen_keep_wait(moment->profile, wish, *is_left_out);
+	return is_good &&
+	       (!wish->wait ||
+	        ppi_screen_keep_wait(moment->profile, wish, *is_left_out));
 }
 
 /* A moment with what is left out of it. */
@@ -79,7 +123,8 @@ static bool open_part(const struct ppi_screen_moment *moment,
                       const struct ppi_screen_wish *wish, struct part *part)
 {
 	*part = (struct part){ .view = { .profile = moment->profile,
-		                         .names = moment->names } };
+		                         .names = moment->names,
+		                         .label = wish->label } };
 	part->is_empty =
 		!moment->profile || !moment->names ||
 		wish->event >= portprof_profile_event_count(moment->profile);
@@ -166,6 +211,8 @@ static int compare_keys(const void *left, const void *right)
 	if (order == 0)
 		order = compare_text(a->module, b->module);
 	if (order == 0)
+		order = compare_text(a->label, b->label);
+	if (order == 0)
 		order = (a->pid > b->pid) - (a->pid < b->pid);
 	if (order == 0)
 		order = (a->tid > b->tid) - (a->tid < b->tid);
@@ -185,7 +232,8 @@ static bool is_wanted(const struct ppi_row *row, const char *filter)
 	       (row->thread && strstr(row->thread, filter)) ||
 	       (row->tags[PPI_TAG_WAIT] &&
 	        strstr(row->tags[PPI_TAG_WAIT], filter)) ||
-	       (row->tags[PPI_TAG_ON] && strstr(row->tags[PPI_TAG_ON], filter));
+	       (row->tags[PPI_TAG_ON] && strstr(row->tags[PPI_TAG_ON], filter)) ||
+	       (row->label && strstr(row->label, filter));
 }
 
 /* Falling by what is sorted by; of equal ones, what has more in all first, and
@@ -213,6 +261,8 @@ static int compare_rows(const struct ppi_screen_row *a,
 		by_name = compare_text(a->wait, b->wait);
 	if (by_name == 0)
 		by_name = compare_text(a->on, b->on);
+	if (by_name == 0)
+		by_name = compare_text(a->label, b->label);
 	return by_name ? by_name : a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
@@ -309,6 +359,7 @@ static void put_row(struct ppi_screen_rows *rows, const struct tables *tables,
 			.function = or_none(now->function),
 			.module = or_none(now->module),
 			.thread = or_none(now->thread),
+			.label = or_none(now->label),
 			.wait = or_none(now->tags[PPI_TAG_WAIT]),
 			.on = or_none(now->tags[PPI_TAG_ON]),
 			.key = key_of(now),
@@ -364,15 +415,17 @@ static bool own_text(struct ppi_screen_rows *rows)
 		bytes += strlen(rows->rows[i].function) +
 		         strlen(rows->rows[i].module) +
 		         strlen(rows->rows[i].thread) +
+		         strlen(rows->rows[i].label) +
 		         strlen(rows->rows[i].wait) +
-		         strlen(rows->rows[i].on) + 5;
+		         strlen(rows->rows[i].on) + 6;
 	rows->text = malloc(bytes);
 	if (!rows->text)
 		return false;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct ppi_screen_row *row = &rows->rows[i];
 		const char **texts[] = { &row->function, &row->module,
-			                 &row->thread, &row->wait, &row->on };
+			                 &row->thread, &row->label,
+			                 &row->wait, &row->on };
 
 		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
 			size_t length = strlen(*texts[k]) + 1;

@@ -55,6 +55,8 @@ struct ppi_screen {
 	uint32_t pid, tid;   /* whose functions; 0 everybody's */
 	char *wait, *on;     /* of which waits; NULL all */
 	char *module;        /* of what; NULL all */
+	char *label;         /* that the table of labels tells apart */
+	char *labelled;      /* "NAME=LIST" of what; NULL all */
 	char *function;      /* whose callers and callees; NULL a table */
 	char filter[64], search[64], times_text[64];
 	struct ppi_filter times; /* has_times: a part of the time alone */

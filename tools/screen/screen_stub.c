@@ -14,7 +14,8 @@ bool ppi_screen_can(const char *verb, const char *instead)
 	return false;
 }
 
-struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data,
+                                    const struct ppi_screen_start *start)
 {
 	(void)data;
 	(void)event;

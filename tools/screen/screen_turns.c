@@ -63,7 +63,13 @@ bool ppi_screen_can(const char *verb, const char *instead)
 	return false;
 }
 
-struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data,
+                                    const struct ppi_screen_start *start)
 {
 	struct ppi_screen *screen = calloc(1, sizeof(*screen));
 
@@ -73,8 +79,11 @@ struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
 	}
 	setlocale(LC_CTYPE, "");
 	screen->data = data;
-	screen->is_wall = event == SIZE_MAX;
-	screen->event = screen->is_wall ? 0 : event;
+	screen->is_wall = start->event == SIZE_MAX;
+	screen->event = screen->is_wall ? 0 : start->event;
+	screen->table = start->table;
+	screen->label = copy_text(start->label);
+	screen->labelled = copy_text(start->labelled);
 	screen->order = data->is_live ? PPI_SCREEN_RECENT : PPI_SCREEN_ALL;
 	screen->is_stale = true;
 	screen->terminal = open_terminal();
@@ -118,6 +127,8 @@ void ppi_screen_end(struct ppi_screen *screen)
 	free(screen->module);
 	free(screen->wait);
 	free(screen->on);
+	free(screen->label);
+	free(screen->labelled);
 	free(screen->function);
 	free(screen->chosen);
 	free(screen);
@@ -148,6 +159,8 @@ struct ppi_screen_wish ppi_screen_wish(const struct ppi_screen *screen)
 		.tid = screen->table == PPI_SCREEN_THREADS ||
 		                       screen->table == PPI_SCREEN_PROCESSES
 		               ? 0 : screen->tid,
+		.label = screen->label,
+		.labelled = screen->labelled,
 		.times = screen->times.has_times ? &screen->times : NULL,
 		.open = &screen->open,
 	};

@@ -322,6 +322,7 @@ struct top {
 	struct reader reader;
 	struct ppi_screen *screen;
 	struct ppi_screen_title title;
+	struct ppi_screen_start start;
 	uint64_t began_ns;
 	bool was_ended;
 };
@@ -349,7 +350,7 @@ static bool turn(struct ppi_live *live, portprof_session *session,
 	if (!top->screen) {
 		top->began_ns = ppi_monotonic_ns();
 		top->screen = ppi_screen_begin(&top->reader.data,
-		                               SIZE_MAX);
+		                               &top->start);
 		if (!top->screen || !begin_reading(&top->reader, session))
 			return false;
 	}
@@ -375,8 +376,20 @@ static void end(struct ppi_live *live)
 
 /* ---- the verb ---- */
 
-static int run(struct ppi_record_options *options)
+/* Those of record come first, so that its table of options fits. */
+struct top_options {
+	struct ppi_record_options record;
+	struct ppi_screen_start start;
+};
+
+static const struct ppi_option own_options[] = {
+	{ .help = "What to show" },
+	PPI_SCREEN_OPTIONS(offsetof(struct top_options, start)),
+};
+
+static int run(struct top_options *all)
 {
+	struct ppi_record_options *options = &all->record;
 	struct top top = {
 		.live = { .turn = turn, .end = end },
 		.reader = { .data = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -384,10 +397,12 @@ static int run(struct ppi_record_options *options)
 		            .turn_lock = PTHREAD_MUTEX_INITIALIZER,
 		            .turn = PTHREAD_COND_INITIALIZER },
 		.title = { .verb = "top", .ended = "", .save = save },
+		.start = all->start,
 	};
 	char *folder = NULL, *path = NULL;
 	int status = PPI_EXIT_RECORD;
 
+	top.start.event = SIZE_MAX;
 	/* -p and its likes: once they are found */
 	ppi_record_title(options, top.live.title, sizeof(top.live.title));
 	top.title.context = &top;
@@ -414,30 +429,50 @@ static int run(struct ppi_record_options *options)
 	return status;
 }
 
+static int read_and_run(const struct ppi_line *line, int argc, char **argv)
+{
+	struct top_options options = { .record = { .takes_system = true } };
+	int status = ppi_record_read_options(line, argc, argv, &options.record);
+
+	if (status >= 0)
+		return status;
+	if (options.record.push.fleet.to)
+		return ppi_line_wrong(line, "--push is for portprof record: "
+		                            "what is shown here is not sent");
+	if (!ppi_screen_can("top",
+	                    "portprof record, then portprof report"))
+		return PPI_EXIT_RECORD;
+	return run(&options);
+}
+
 int ppi_top_main(int argc, char **argv)
 {
-	struct ppi_record_options options = { .takes_system = true };
+	const size_t own_count = sizeof(own_options) / sizeof(own_options[0]);
 	struct ppi_line line = ppi_record_line();
+	struct ppi_option *table =
+		calloc(own_count + line.option_count, sizeof(*table));
 	int status;
 
+	if (!table) {
+		ppi_say("out of memory");
+		return PPI_EXIT_RECORD;
+	}
+	memcpy(table, own_options, sizeof(own_options));
+	memcpy(table + own_count, line.options,
+	       line.option_count * sizeof(*table));
+	line.options = table;
+	line.option_count += own_count;
 	line.verb = "top";
 	line.usage = "[OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	             "[-p PID | --name NAME | -a] [OPTION...]";
 	line.about = "Shows on the terminal what is hot now: functions, "
-	             "modules, threads and, with -g, the callers of a "
+	             "modules, threads, labels and, with -g, the callers of a "
 	             "function; of the whole system if no command or target "
 	             "is given. The key ? lists the keys.";
 	line.notes = "No file remains, except -o FILE and what the key s saves "
 	             "to " PPI_DEFAULT_OUTPUT ". The exit status is that of "
 	             "portprof record.";
-	status = ppi_record_read_options(&line, argc, argv, &options);
-	if (status >= 0)
-		return status;
-	if (options.push.fleet.to)
-		return ppi_line_wrong(&line, "--push is for portprof record: "
-		                             "what is shown here is not sent");
-	if (!ppi_screen_can("top",
-	                    "portprof record, then portprof report"))
-		return PPI_EXIT_RECORD;
-	return run(&options);
+	status = read_and_run(&line, argc, argv);
+	free(table);
+	return status;
 }

@@ -13,6 +13,7 @@
 
 #include <fnmatch.h>
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -486,6 +487,65 @@ static bool leave_out_times(struct applying *applying,
 	return is_any_in;
 }
 
+/* NULL of none. */
+static const char *values_of(const char *label)
+{
+	return label ? strchr(label, '=') + 1 : NULL;
+}
+
+static bool read_values(const char *label, struct list *list)
+{
+	const char *values = values_of(label);
+
+	return read_list(values, values && values[0] == '~', list);
+}
+
+bool ppi_filter_label(const char *label, const portprof_profile *profile,
+                      bool *is_left_out)
+{
+	struct applying applying = { .profile = profile,
+		                     .is_left_out = is_left_out };
+	struct list list;
+	bool is_good = read_values(label, &list) &&
+	               leave_out_labels(&applying, &list, label);
+
+	free_list(&list);
+	return is_good;
+}
+
+bool ppi_filter_label_check(const char *label)
+{
+	const char *values = values_of(label);
+	regex_t expression;
+
+	if (!values || values[0] != '~')
+		return true;
+	if (!read_expression(values, &expression))
+		return false;
+	regfree(&expression);
+	return true;
+}
+
+/* As an expression where it has what a list takes for something else. */
+char *ppi_filter_label_of(const char *name, const char *value)
+{
+	bool is_plain = value[0] && value[0] != '~' &&
+	                !value[strcspn(value, ",*?[\\")];
+	size_t length = strlen(name);
+	char *label = malloc(length + 2 * strlen(value) + 3), *at;
+
+	if (!label)
+		return NULL;
+	at = label + sprintf(label, "%s=%s", name, is_plain ? "" : "~");
+	for (; *value; value++) {
+		if (!is_plain && strchr("^.[$()|*+?{\\", *value))
+			*at++ = '\\';
+		*at++ = *value;
+	}
+	*at = '\0';
+	return label;
+}
+
 /* The lists are the filter's, in the order of struct ppi_filter. */
 static bool apply_lists(struct applying *applying, struct list lists[LISTS],
                         const char *label)
@@ -523,12 +583,6 @@ static bool say_all_unmet(const struct applying *applying,
 	       is_met;
 }
 
-/* NULL of none. */
-static const char *values_of(const char *label)
-{
-	return label ? strchr(label, '=') + 1 : NULL;
-}
-
 enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
                                         const portprof_profile *profile,
                                         const struct ppi_symbols_name *names,
@@ -554,9 +608,7 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	is_good = read_list(filter->threads, false, &lists[0]);
 	is_good &= read_list(filter->modules, false, &lists[1]);
 	is_good &= read_list(filter->functions, true, &lists[2]);
-	is_good &= read_list(values_of(filter->label),
-	                     filter->label && values_of(filter->label)[0] == '~',
-	                     &lists[3]);
+	is_good &= read_values(filter->label, &lists[3]);
 	is_good &= read_list(filter->waits, false, &lists[4]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));

@@ -33,6 +33,17 @@ bool ppi_filter_read_times(const char *text, struct ppi_filter *filter);
 	  .take = ppi_take_label, .place = (at) }
 int ppi_take_label(const struct ppi_given *given, void *label);
 
+/* Mark what such a "NAME=LIST" alone does not keep, without words; a profile that
+ * has none of it may get some later. False: out of memory. */
+bool ppi_filter_label(const char *label, const portprof_profile *profile,
+                      bool *is_left_out);
+
+/* Whether its expression is one; false with words. */
+bool ppi_filter_label_check(const char *label);
+
+/* The "NAME=LIST" of this one value; to be freed. NULL when out of memory. */
+char *ppi_filter_label_of(const char *name, const char *value);
+
 /* What the words of a list must fit; a sentence for each wrong one is said
  * on stderr. */
 enum ppi_filter_result {
