@@ -5,7 +5,7 @@
 portprof_headersdir = $(includedir)/portprof
 include_HEADERS = api/portprof.h api/portprof.hpp
 fortrandir = $(datadir)/portprof
-dist_fortran_DATA = api/portprof.f90
+dist_fortran_DATA = api/portprof_c.f90 api/portprof.f90
 # For PYTHONPATH; packages put it where their Python looks.
 pymoduledir = $(datadir)/portprof/python
 dist_pymodule_DATA = api/python/portprof.py api/python/pytest_portprof.py

@@ -27,8 +27,10 @@ examples_10_labels_pool_LDADD = libportprof.la -lpthread
 # Built by tests/tools/check-examples.sh, where libevent and libmicrohttpd are.
 EXTRA_DIST += examples/http_labels.c examples/libevent_loop.c
 
-# Built by tests/tools/check-bindings.sh, where there is such a compiler.
-EXTRA_DIST += examples/cpp_scopes.cc examples/fortran_regions.f90
+# Built by tests/tools/check-bindings.sh and tests/fortran/check-fortran.sh, where there
+# is such a compiler.
+EXTRA_DIST += examples/cpp_scopes.cc \
+	examples/fortran_profile.f90 examples/fortran_regions.f90
 
 # Built by tests/rust/check-rust.sh, where cargo is.
 EXTRA_DIST += \

@@ -187,6 +187,7 @@ include tests/odd/local.mk
 include tests/html/local.mk
 include tests/matrix/local.mk
 include tests/plugin/local.mk
+include tests/fortran/local.mk
 include tests/python/local.mk
 include tests/rust/local.mk
 include tests/package/local.mk

@@ -18,6 +18,7 @@
 
 #include <portprof.h>
 
+#include "base/host.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -77,11 +78,25 @@ static void print_row(const char *name, const char *answer, const char *gives)
 		printf("  %-20s %s\n", name, answer);
 }
 
+/* What a report of a bug has to say; the name of the machine is not in it. */
 static void print_version(bool is_verbose)
 {
+	struct ppi_host machine;
+
 	printf("portprof %s\n", portprof_version());
 	if (!is_verbose)
 		return;
+	if (strcmp(portprof_version(), PORTPROF_VERSION_STRING) != 0)
+		printf("  %-20s %s: not of the same version as the library\n",
+		       "command", PORTPROF_VERSION_STRING);
+	ppi_host_read(&machine);
+	printf("  %-20s %s\n  %-20s %s\n", "system", machine.system, "processor",
+	       machine.cpu);
+#if defined(__clang__)
+	printf("  %-20s %s\n", "compiled by", __VERSION__);
+#elif defined(__GNUC__)
+	printf("  %-20s GCC %s\n", "compiled by", __VERSION__);
+#endif
 #define ROW(name, answer, gives) print_row(name, answer, gives);
 	PPI_BUILD_TABLE(ROW)
 #undef ROW

@@ -249,4 +249,7 @@ done
 "$portprof" --version -v >"$tmp/report"
 has "--version -v says what was left out or is in" '^  libelf  *(yes|no \()' \
 	"$tmp/report"
+same "and on what it runs" "$(uname -s) $(uname -r) $(uname -m)" \
+	"$(sed -n 's/^  system  *//p' "$tmp/report")"
+has "and on which processor" '^  processor  *[^ ].* online$' "$tmp/report"
 tap_end

@@ -79,6 +79,45 @@ if [ -f "$installed$libdir/libportprof.so" ]; then
 	build_and_run shared $libs
 	build_and_run exec -DEXEC $(module=portprof-exec flags --libs)
 fi
+# What other build systems make of portprof.pc, here with the place for a prefix: with a
+# sysroot they would look there for the system's headers, too.
+build_by() { # TOOL FILE TEXT
+	tool=$1
+	mkdir "$tmp/$tool"
+	sed "s|^prefix=|prefix=$installed|" "$pc_dir/portprof.pc" >"$tmp/$tool/portprof.pc"
+	cp "$srcdir/tests/install/consumer.c" "$tmp/$tool/"
+	printf '%s\n' "$3" >"$tmp/$tool/$2"
+	case $tool in
+	cmake) set -- cmake -S "$tmp/cmake" -B "$tmp/cmake/out" ;;
+	meson) set -- meson setup "$tmp/meson/out" "$tmp/meson" ;;
+	esac
+	PKG_CONFIG_PATH=$tmp/$tool "$@" >"$tmp/log" 2>&1 ||
+		{ cat "$tmp/log"; fail "$tool does not find portprof"; }
+	case $tool in
+	cmake) set -- cmake --build "$tmp/cmake/out" ;;
+	meson) set -- meson compile -C "$tmp/meson/out" ;;
+	esac
+	"$@" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "$tool does not build"; }
+	LD_LIBRARY_PATH=$installed$libdir "$tmp/$tool/out/consumer" >"$tmp/out" ||
+		fail "$tool: the program does not run"
+	echo "$tool: built and ran"
+}
+if [ -f "$installed$libdir/libportprof.so" ]; then
+	! command -v cmake >/dev/null || build_by cmake CMakeLists.txt \
+		'cmake_minimum_required(VERSION 3.13)
+project(consumer C)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PORTPROF REQUIRED IMPORTED_TARGET portprof)
+add_executable(consumer consumer.c)
+target_link_libraries(consumer PkgConfig::PORTPROF)'
+	! command -v meson >/dev/null || build_by meson meson.build \
+		"project('consumer', 'c')
+executable('consumer', 'consumer.c', dependencies: dependency('portprof'))"
+fi
+for source in $(flags --variable=fortran); do
+	[ -f "$installed${source#"$installed"}" ] ||
+		fail "the Fortran module is not where pkg-config says: $source"
+done
 if [ -f "$installed$libdir/libportprof.a" ]; then
 	static=$(PKG_CONFIG_PATH=$pc_dir $PKG_CONFIG --libs --static portprof |
 		tr ' ' '\n' | grep -v -e "^-lportprof\$" -e "^-L$libdir\$" |

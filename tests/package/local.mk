@@ -2,9 +2,17 @@
 # tests/package/: the packages of systems: built, judged, installed, run, removed; and
 # the interface that programs built before rely on.
 
-SCRIPT_TESTS_ALL += tests/package/check-abi.sh tests/package/check-release.sh
-SCRIPT_TESTS_LONG += tests/package/check-deb.sh
+SCRIPT_TESTS_ALL += tests/package/check-abi.sh tests/package/check-lists.sh \
+	tests/package/check-release.sh
+SCRIPT_TESTS_LONG += tests/package/check-deb.sh tests/package/check-rpm.sh
 EXTRA_DIST += \
+	packages/alpine/APKBUILD \
+	packages/freebsd/Makefile \
+	packages/freebsd/pkg-descr \
+	packages/pkgsrc/DESCR \
+	packages/pkgsrc/Makefile \
+	packages/rpm/portprof.spec \
+	packages/rpm/rpmlint.toml \
 	tests/package/abi/libportprof-exec.abi.gz \
 	tests/package/abi/libportprof-gperftools.abi.gz \
 	tests/package/abi/libportprof-profil.abi.gz \

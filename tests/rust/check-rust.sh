@@ -25,6 +25,10 @@ case $srcdir in
 /*) ;;
 *) srcdir=$OLDPWD/$srcdir ;;
 esac
+case $builddir in
+/*) ;;
+*) builddir=$OLDPWD/$builddir ;;
+esac
 
 if ! cargo build --offline --examples >"$tmp/words" 2>&1; then
 	sed 's/^/# /' "$tmp/words"
@@ -37,9 +41,10 @@ has_not "it builds, without a warning" '^warning' "$tmp/words"
 check "$(grep -c _Static_assert "$tmp/layout.c") sizes, places and numbers" \
 	$CC -I"$srcdir/api" -c "$tmp/layout.c" -o "$tmp/layout.o"
 
-timeout 600 cargo test --offline >"$tmp/words" 2>&1
+# A process has one session of some backends.
+RUST_TEST_THREADS=1 timeout 600 cargo test --offline >"$tmp/words" 2>&1
 same "what the safe layer promises" 0 $?
-has "was tried" 'test result: ok\. 3 passed' "$tmp/words"
+has "was tried" 'test result: ok\. 5 passed' "$tmp/words"
 
 for backend in perf timer; do
 	timeout 600 "$CARGO_TARGET_DIR/debug/examples/count" "$tmp/$backend.pb.gz" \
@@ -55,5 +60,8 @@ for backend in perf timer; do
 	# starting and stopping are counted, and in no sample
 	check "count by $backend: what is sampled was counted" \
 		test "${total:-0}" -gt 0 -a "${total:-0}" -le "$((${counted:-0} + 20000000))"
+	"$builddir/portprof" report -q --sort label:phase "$tmp/$backend.pb.gz" \
+		>"$tmp/out" 2>&1
+	has "count by $backend: samples have the label of the block" ' work *$' "$tmp/out"
 done
 tap_end

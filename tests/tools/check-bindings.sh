@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The C++ header and the Fortran module compile as their standards say, and
-# their examples run over the library.
+# The C++ header compiles as its standards say, and its example runs over the library.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${CXX:=c++}" "${FC:=gfortran}"
+: "${CXX:=c++}"
 . "$srcdir/tests/tools/tap.sh"
 
 # The library of this build, as libtool names it.
@@ -62,36 +61,4 @@ for standard in c++11 c++17; do
 		"$tmp/out"
 done
 
-printf 'end program\n' >"$tmp/none.f90"
-if "$FC" -o "$tmp/none" "$tmp/none.f90" 2>/dev/null; then
-	check "portprof.f90 as Fortran 2003" "$FC" -std=f2003 -Wall -Wextra \
-		-Werror -pedantic -J"$tmp" -o "$tmp/regions" \
-		"$srcdir/api/portprof.f90" "$srcdir/examples/fortran_regions.f90" \
-		"$library" -Wl,-rpath,"$(cd "$builddir/.libs" && pwd)"
-	"$tmp/regions" >"$tmp/out" 2>&1
-	status=$?
-	may_count "its regions are read by a Fortran function" \
-		'^fill: calls 10, faults [0-9]+$'
-	cat >"$tmp/wrong.f90" <<'EOF'
-program wrong
-  use, intrinsic :: iso_c_binding
-  use portprof
-  type(c_ptr) :: group
-  if (portprof_group_open_f('page-fauts', group) == PORTPROF_E_NOTFOUND) &
-    print '(a)', portprof_reason_f()
-end program wrong
-EOF
-	check "a program that asks for the reason" "$FC" -J"$tmp" \
-		-o "$tmp/wrong" "$srcdir/api/portprof.f90" "$tmp/wrong.f90" \
-		"$library" -Wl,-rpath,"$(cd "$builddir/.libs" && pwd)"
-	"$tmp/wrong" >"$tmp/out" 2>&1
-	has "has all of it" "^event 'page-fauts'.*did you mean page-faults" \
-		"$tmp/out"
-else
-	skip "portprof.f90 as Fortran 2003" "no Fortran compiler"
-fi
-sed -n 's/^PORTPROF_STATUS(\([A-Z_]*\), \(-*[0-9]*\),.*/PORTPROF_\1 = \2/p' \
-	"$srcdir/api/status.def" >"$tmp/wanted"
-grep -o 'PORTPROF_[A-Z_]* = -*[0-9]*' "$srcdir/api/portprof.f90" >"$tmp/given"
-check "Fortran has each status" cmp "$tmp/wanted" "$tmp/given"
 tap_end

@@ -15,7 +15,7 @@ macro_rules! layout {
             size_of::<$name>()
         );
         $(
-            // SAFETY: all of it is numbers, which may be 0.
+            // SAFETY: all of it is numbers and pointers, which may be 0.
             let (offset, size) = unsafe {
                 (
                     addr_of!((*at).$field) as usize - at as usize,
@@ -51,8 +51,17 @@ fn main() {
             granted_hz, achieved_hz, requested_period, granted_period, excess_weight,
             standard_error, idle_time_ns);
     layout!(portprof_count: raw, scaled, enabled_ns, running_ns, status, taken_ns);
+    layout!(portprof_batch: records, count, words, word_count, record_bytes);
+    layout!(portprof_record: kind, valid, event, cpu, pid, tid, time_ns, address, span,
+            weight, samples, user_address, payload, payload_words, data_address, latency,
+            branches, branch_count, values, value_count, chain_end, data_source,
+            instruction_latency, transaction, physical_address, data_page_bytes,
+            code_page_bytes, event_fields, event_field_words, label_set);
+    layout!(portprof_region_info: size, name, calls, threads, tid, counts, count);
     numbers!(PORTPROF_END, PORTPROF_OK, PORTPROF_E_INVALID, PORTPROF_E_UNSUPPORTED,
              PORTPROF_E_DENIED, PORTPROF_E_BUSY, PORTPROF_E_NOMEM, PORTPROF_E_NOTFOUND,
              PORTPROF_E_LIMIT, PORTPROF_E_STATE, PORTPROF_E_FORKED, PORTPROF_E_SYSTEM,
-             PORTPROF_E_FORMAT, PORTPROF_TARGET_PROCESS, PORTPROF_TARGET_THREAD);
+             PORTPROF_E_FORMAT, PORTPROF_TARGET_PROCESS, PORTPROF_TARGET_THREAD,
+             PORTPROF_TARGET_PID, PORTPROF_RECORD_SAMPLE, PORTPROF_FIELD_TID,
+             PORTPROF_FIELD_TIME, PORTPROF_FIELD_KERNEL);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! The C functions of libportprof, by hand: those of config, session, group, region
-//! and status. Manual pages describe them, such as portprof_session(3);
-//! the example `layout` compares the structs with the headers.
+//! The C functions of libportprof, by hand: those of config, session, record, group,
+//! region, label and status. Manual pages describe them, such as
+//! portprof_session(3); the example `layout` compares the structs with the headers.
 #![allow(non_camel_case_types)]
-use std::os::raw::{c_char, c_int, c_uint};
+use std::os::raw::{c_char, c_int, c_uint, c_void};
 
 macro_rules! opaque {
     ($($name:ident),*) => {
@@ -13,7 +13,13 @@ macro_rules! opaque {
         })*
     };
 }
-opaque!(portprof_config, portprof_session, portprof_group, portprof_regions);
+opaque!(
+    portprof_config,
+    portprof_session,
+    portprof_group,
+    portprof_regions,
+    portprof_label_set
+);
 
 pub const PORTPROF_END: c_int = 1;
 pub const PORTPROF_OK: c_int = 0;
@@ -31,6 +37,12 @@ pub const PORTPROF_E_FORMAT: c_int = -11;
 
 pub const PORTPROF_TARGET_PROCESS: c_int = 0;
 pub const PORTPROF_TARGET_THREAD: c_int = 1;
+pub const PORTPROF_TARGET_PID: c_int = 3;
+
+pub const PORTPROF_RECORD_SAMPLE: u32 = 1;
+pub const PORTPROF_FIELD_TID: u32 = 1 << 1;
+pub const PORTPROF_FIELD_TIME: u32 = 1 << 3;
+pub const PORTPROF_FIELD_KERNEL: u32 = 1 << 5;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -85,6 +97,78 @@ pub struct portprof_count {
     pub taken_ns: u64,
 }
 
+/// What a callback gets, valid during the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct portprof_batch {
+    pub records: *const c_void,
+    pub count: usize,
+    pub words: *const u64,
+    pub word_count: usize,
+    pub record_bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct portprof_record {
+    pub kind: u32,
+    pub valid: u32,
+    pub event: u32,
+    pub cpu: u32,
+    pub pid: u32,
+    pub tid: u32,
+    pub time_ns: u64,
+    pub address: u64,
+    pub span: u64,
+    pub weight: u64,
+    pub samples: u64,
+    pub user_address: u64,
+    pub payload: u64,
+    pub payload_words: u64,
+    pub data_address: u64,
+    pub latency: u64,
+    pub branches: u64,
+    pub branch_count: u64,
+    pub values: u64,
+    pub value_count: u64,
+    pub chain_end: u64,
+    pub data_source: u64,
+    pub instruction_latency: u64,
+    pub transaction: u64,
+    pub physical_address: u64,
+    pub data_page_bytes: u64,
+    pub code_page_bytes: u64,
+    pub event_fields: u64,
+    pub event_field_words: u64,
+    pub label_set: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct portprof_label {
+    pub key: *const c_char,
+    pub value: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct portprof_region_info {
+    pub size: usize,
+    pub name: *const c_char,
+    pub calls: u64,
+    pub threads: u64,
+    pub tid: i64,
+    pub counts: *const portprof_count,
+    pub count: usize,
+    pub labels: *const portprof_label,
+    pub label_count: usize,
+}
+
+pub type portprof_batch_fn =
+    unsafe extern "C" fn(batch: *const portprof_batch, context: *mut c_void);
+pub type portprof_region_fn =
+    unsafe extern "C" fn(region: *const portprof_region_info, context: *mut c_void) -> c_int;
+
 extern "C" {
     pub fn portprof_version() -> *const c_char;
     pub fn portprof_last_diag() -> *const portprof_diag;
@@ -110,6 +194,22 @@ extern "C" {
         target: c_int,
         id: i64,
     ) -> c_int;
+    pub fn portprof_config_set_number(
+        config: *mut portprof_config,
+        key: *const c_char,
+        number: u64,
+    ) -> c_int;
+    pub fn portprof_config_add_callback(
+        config: *mut portprof_config,
+        take: portprof_batch_fn,
+        context: *mut c_void,
+    ) -> c_int;
+
+    pub fn portprof_batch_chain(
+        batch: *const portprof_batch,
+        record: *const portprof_record,
+        depth: *mut usize,
+    ) -> *const u64;
 
     pub fn portprof_session_open(
         config: *const portprof_config,
@@ -124,6 +224,13 @@ extern "C" {
         event: usize,
         stats: *mut portprof_stats,
     ) -> c_int;
+    pub fn portprof_session_set_number(
+        session: *mut portprof_session,
+        event: usize,
+        key: *const c_char,
+        number: u64,
+    ) -> c_int;
+    pub fn portprof_session_fd(session: *mut portprof_session, fd: *mut c_int) -> c_int;
     pub fn portprof_session_backend(
         session: *const portprof_session,
     ) -> *const c_char;
@@ -161,4 +268,14 @@ extern "C" {
         regions: *mut portprof_regions,
         name: *const c_char,
     ) -> c_int;
+    pub fn portprof_regions_read(
+        regions: *mut portprof_regions,
+        by: c_int,
+        take: portprof_region_fn,
+        context: *mut c_void,
+    ) -> c_int;
+
+    pub fn portprof_label_push(key: *const c_char, value: *const c_char) -> c_int;
+    pub fn portprof_label_current() -> *const portprof_label_set;
+    pub fn portprof_label_leave(before: *const portprof_label_set);
 }

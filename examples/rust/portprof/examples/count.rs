@@ -31,7 +31,9 @@ fn main() -> Result<(), portprof::Error> {
     let before = counters.read()?;
 
     profile.start()?;
+    let label = portprof::Label::push("phase", "work");
     let sum = work(Duration::from_millis(500));
+    drop(label);
     profile.stop()?;
 
     let after = counters.read()?;

@@ -27,9 +27,11 @@
 //! [`Status::Forked`].
 use portprof_sys as sys;
 use std::ffi::{CStr, CString};
-use std::os::raw::{c_char, c_int};
+use std::os::fd::RawFd;
+use std::os::raw::{c_char, c_int, c_void};
 use std::path::Path;
-use std::{fmt, ptr};
+use std::sync::{Arc, Mutex};
+use std::{fmt, mem, ptr, slice};
 
 pub use sys::portprof_stats as Stats;
 
@@ -146,8 +148,13 @@ pub fn version() -> String {
     text(unsafe { sys::portprof_version() })
 }
 
+type Take = Mutex<Box<dyn FnMut(&Batch<'_>) + Send>>;
+
 /// What to measure, and where samples go (portprof_config(3)).
-pub struct Config(*mut sys::portprof_config);
+pub struct Config {
+    handle: *mut sys::portprof_config,
+    kept: Vec<Arc<Take>>, // sessions call them, too
+}
 
 // SAFETY: one thread at a time may use it, and nothing of it belongs to a thread.
 unsafe impl Send for Config {}
@@ -160,28 +167,60 @@ impl Config {
         if config.is_null() {
             return Err(Error::last(sys::PORTPROF_E_NOMEM));
         }
-        Ok(Config(config))
+        Ok(Config {
+            handle: config,
+            kept: Vec::new(),
+        })
     }
 
     /// Add the events of a list.
     pub fn event(self, events: &str) -> Result<Config, Error> {
         let events = c_string(events.as_bytes())?;
         // SAFETY: both live, and the string is copied. So in all of these.
-        check(unsafe { sys::portprof_config_add_event(self.0, events.as_ptr()) })?;
+        check(unsafe { sys::portprof_config_add_event(self.handle, events.as_ptr()) })?;
         Ok(self)
     }
 
     /// A setting as in a configuration file (portprof.conf(5)).
     pub fn set(self, key: &str, value: &str) -> Result<Config, Error> {
         let (key, value) = (c_string(key.as_bytes())?, c_string(value.as_bytes())?);
-        check(unsafe { sys::portprof_config_set(self.0, key.as_ptr(), value.as_ptr()) })?;
+        check(unsafe { sys::portprof_config_set(self.handle, key.as_ptr(), value.as_ptr()) })?;
+        Ok(self)
+    }
+
+    /// A setting that is a number, such as `callchain`.
+    pub fn number(self, key: &str, number: u64) -> Result<Config, Error> {
+        let key = c_string(key.as_bytes())?;
+        check(unsafe { sys::portprof_config_set_number(self.handle, key.as_ptr(), number) })?;
+        Ok(self)
+    }
+
+    /// Another process, all threads of it.
+    pub fn process(self, pid: u32) -> Result<Config, Error> {
+        check(unsafe {
+            sys::portprof_config_set_target(self.handle, sys::PORTPROF_TARGET_PID, pid.into())
+        })?;
+        Ok(self)
+    }
+
+    /// Call `take` with what was measured: in a thread of the library, or in the one
+    /// that stops, flushes or closes. A panic in it ends the program.
+    pub fn callback(
+        mut self,
+        take: impl FnMut(&Batch<'_>) + Send + 'static,
+    ) -> Result<Config, Error> {
+        let take: Arc<Take> = Arc::new(Mutex::new(Box::new(take)));
+        let context = Arc::as_ptr(&take).cast_mut().cast();
+        // SAFETY: this config and its sessions keep what the context points to.
+        check(unsafe { sys::portprof_config_add_callback(self.handle, pass_on, context) })?;
+        self.kept.push(take);
         Ok(self)
     }
 
     /// The calling thread alone.
     pub fn this_thread(self) -> Result<Config, Error> {
         check(unsafe {
-            sys::portprof_config_set_target(self.0, sys::PORTPROF_TARGET_THREAD, 0)
+            sys::portprof_config_set_target(self.handle, sys::PORTPROF_TARGET_THREAD, 0)
         })?;
         Ok(self)
     }
@@ -190,27 +229,30 @@ impl Config {
     pub fn write_to(self, path: impl AsRef<Path>) -> Result<Config, Error> {
         use std::os::unix::ffi::OsStrExt;
         let path = c_string(path.as_ref().as_os_str().as_bytes())?;
-        check(unsafe { sys::portprof_config_write_to(self.0, path.as_ptr()) })?;
+        check(unsafe { sys::portprof_config_write_to(self.handle, path.as_ptr()) })?;
         Ok(self)
     }
 
     /// Acquire all that can fail; nothing is measured yet.
     pub fn open(&self) -> Result<Profile, Error> {
         let mut session = ptr::null_mut();
-        check(unsafe { sys::portprof_session_open(self.0, &mut session) })?;
-        Ok(Profile(session))
+        check(unsafe { sys::portprof_session_open(self.handle, &mut session) })?;
+        Ok(Profile {
+            handle: session,
+            _kept: self.kept.clone(),
+        })
     }
 
     /// Counters of the events; they count from now on.
     pub fn open_counters(&self) -> Result<Counters, Error> {
         let mut group = ptr::null_mut();
-        check(unsafe { sys::portprof_group_open_config(self.0, &mut group) })?;
+        check(unsafe { sys::portprof_group_open_config(self.handle, &mut group) })?;
         Ok(Counters(group))
     }
 
     /// Count the events in regions of all threads while the result lives.
     pub fn open_regions(&self) -> Result<Regions, Error> {
-        check(unsafe { sys::portprof_regions_open(self.0, ptr::null_mut()) })?;
+        check(unsafe { sys::portprof_regions_open(self.handle, ptr::null_mut()) })?;
         Ok(Regions(()))
     }
 }
@@ -218,12 +260,95 @@ impl Config {
 impl Drop for Config {
     fn drop(&mut self) {
         // SAFETY: it is freed once.
-        unsafe { sys::portprof_config_free(self.0) }
+        unsafe { sys::portprof_config_free(self.handle) }
+    }
+}
+
+unsafe extern "C" fn pass_on(batch: *const sys::portprof_batch, context: *mut c_void) {
+    // SAFETY: the session that calls keeps the function, and the batch lives.
+    let (take, batch) = unsafe { (&*context.cast::<Take>(), &*batch) };
+    if let Ok(mut take) = take.lock() {
+        take(&Batch(batch));
+    }
+}
+
+/// What a callback gets (portprof_record(3)).
+pub struct Batch<'a>(&'a sys::portprof_batch);
+
+impl<'a> Batch<'a> {
+    pub fn samples(&self) -> impl Iterator<Item = Sample<'a>> + use<'a> {
+        let batch = self.0;
+        (0..batch.count)
+            .map(move |i| {
+                // SAFETY: there are `count`, `record_bytes` apart.
+                let record = unsafe {
+                    let at = batch.records.cast::<u8>().add(i * batch.record_bytes);
+                    &*at.cast::<sys::portprof_record>()
+                };
+                Sample { batch, record }
+            })
+            .filter(|sample| sample.record.kind == sys::PORTPROF_RECORD_SAMPLE)
+    }
+}
+
+/// Weight at a program counter.
+pub struct Sample<'a> {
+    batch: &'a sys::portprof_batch,
+    record: &'a sys::portprof_record,
+}
+
+impl<'a> Sample<'a> {
+    /// The index of the event.
+    pub fn event(&self) -> usize {
+        self.record.event as usize
+    }
+
+    /// In the event's unit, nanoseconds for clocks.
+    pub fn weight(&self) -> u64 {
+        self.record.weight
+    }
+
+    pub fn address(&self) -> u64 {
+        self.record.address
+    }
+
+    pub fn is_kernel(&self) -> bool {
+        self.has(sys::PORTPROF_FIELD_KERNEL)
+    }
+
+    pub fn tid(&self) -> Option<u32> {
+        self.has(sys::PORTPROF_FIELD_TID).then_some(self.record.tid)
+    }
+
+    /// By CLOCK_MONOTONIC.
+    pub fn time_ns(&self) -> Option<u64> {
+        self.has(sys::PORTPROF_FIELD_TIME).then_some(self.record.time_ns)
+    }
+
+    /// Leaf first; empty if there is none. `.number("callchain", 64)` asks for it.
+    pub fn chain(&self) -> &'a [u64] {
+        let mut depth = 0;
+        // SAFETY: both are of one batch, which lives as long as 'a.
+        unsafe {
+            let first = sys::portprof_batch_chain(self.batch, self.record, &mut depth);
+            if first.is_null() {
+                &[]
+            } else {
+                slice::from_raw_parts(first, depth)
+            }
+        }
+    }
+
+    fn has(&self, field: u32) -> bool {
+        self.record.valid & field != 0
     }
 }
 
 /// A sampling session (portprof_session(3)).
-pub struct Profile(*mut sys::portprof_session);
+pub struct Profile {
+    handle: *mut sys::portprof_session,
+    _kept: Vec<Arc<Take>>,
+}
 
 // SAFETY: any thread may call any function of a session; calls are serialised.
 unsafe impl Send for Profile {}
@@ -232,36 +357,52 @@ unsafe impl Sync for Profile {}
 impl Profile {
     pub fn start(&self) -> Result<(), Error> {
         // SAFETY: the session is open as long as self. So in all of these.
-        check(unsafe { sys::portprof_session_start(self.0) })
+        check(unsafe { sys::portprof_session_start(self.handle) })
     }
 
     pub fn stop(&self) -> Result<(), Error> {
-        check(unsafe { sys::portprof_session_stop(self.0) })
+        check(unsafe { sys::portprof_session_stop(self.handle) })
     }
 
     /// Write what was sampled so far.
     pub fn flush(&self) -> Result<(), Error> {
-        check(unsafe { sys::portprof_session_flush(self.0) })
+        check(unsafe { sys::portprof_session_flush(self.handle) })
+    }
+
+    /// Change a setting of the event with this index: `frequency`, `period`, `enabled`.
+    pub fn set_number(&self, event: usize, key: &str, number: u64) -> Result<(), Error> {
+        let key = c_string(key.as_bytes())?;
+        check(unsafe {
+            sys::portprof_session_set_number(self.handle, event, key.as_ptr(), number)
+        })
+    }
+
+    /// To poll: readable once samples wait, which [`Profile::flush`] then brings, and
+    /// nothing else. It belongs to the profile.
+    pub fn descriptor(&self) -> Result<RawFd, Error> {
+        let mut fd = -1;
+        check(unsafe { sys::portprof_session_fd(self.handle, &mut fd) })?;
+        Ok(fd)
     }
 
     /// The account of the event with this index.
     pub fn stats(&self, event: usize) -> Result<Stats, Error> {
         let mut stats = Stats {
-            size: std::mem::size_of::<Stats>(),
+            size: mem::size_of::<Stats>(),
             ..Stats::default()
         };
-        check(unsafe { sys::portprof_session_stats(self.0, event, &mut stats) })?;
+        check(unsafe { sys::portprof_session_stats(self.handle, event, &mut stats) })?;
         Ok(stats)
     }
 
     pub fn backend(&self) -> String {
-        text(unsafe { sys::portprof_session_backend(self.0) })
+        text(unsafe { sys::portprof_session_backend(self.handle) })
     }
 
     /// What a user should know about the measurement.
     pub fn notes(&self) -> Vec<String> {
         (0..)
-            .map(|i| unsafe { sys::portprof_session_note(self.0, i) })
+            .map(|i| unsafe { sys::portprof_session_note(self.handle, i) })
             .take_while(|note| !note.is_null())
             .map(text)
             .collect()
@@ -269,17 +410,17 @@ impl Profile {
 
     /// Stop, complete the file, and say whether that succeeded; drop does the same
     /// and says nothing.
-    pub fn close(self) -> Result<(), Error> {
-        let session = self.0;
-        std::mem::forget(self);
+    pub fn close(mut self) -> Result<(), Error> {
+        let session = mem::replace(&mut self.handle, ptr::null_mut());
         check(unsafe { sys::portprof_session_close(session) })
     }
 }
 
 impl Drop for Profile {
     fn drop(&mut self) {
-        // SAFETY: it is closed once. No callback of Rust can be in it.
-        unsafe { sys::portprof_session_close(self.0) };
+        // SAFETY: it is closed once; NULL, after close(), does nothing. What closing
+        // calls is dropped after it.
+        unsafe { sys::portprof_session_close(self.handle) };
     }
 }
 
@@ -335,8 +476,47 @@ impl Drop for Counters {
     }
 }
 
+/// What one region counted, in all threads.
+#[derive(Clone, Debug)]
+pub struct RegionCount {
+    pub name: String,
+    pub calls: u64,
+    pub threads: u64,
+    /// One for each event.
+    pub counts: Vec<Count>,
+}
+
 /// The process's own regions are counted while it lives (portprof_region(3)).
 pub struct Regions(());
+
+impl Regions {
+    /// Those that have ended at least once, in the order in which they began.
+    pub fn read(&self) -> Result<Vec<RegionCount>, Error> {
+        unsafe extern "C" fn take(
+            info: *const sys::portprof_region_info,
+            rows: *mut c_void,
+        ) -> c_int {
+            // SAFETY: what the library passes lives during the call, and so does `rows`.
+            unsafe {
+                let info = &*info;
+                (*rows.cast::<Vec<RegionCount>>()).push(RegionCount {
+                    name: text(info.name),
+                    calls: info.calls,
+                    threads: info.threads,
+                    counts: slice::from_raw_parts(info.counts, info.count)
+                        .iter()
+                        .map(|count| Count(*count))
+                        .collect(),
+                });
+            }
+            0
+        }
+        let mut rows: Vec<RegionCount> = Vec::new();
+        let context = ptr::from_mut(&mut rows).cast();
+        check(unsafe { sys::portprof_regions_read(ptr::null_mut(), 0, take, context) })?;
+        Ok(rows)
+    }
+}
 
 impl Drop for Regions {
     fn drop(&mut self) {
@@ -372,6 +552,41 @@ impl Drop for Region {
         if self.is_begun {
             // SAFETY: as in begin, in the same thread.
             unsafe { sys::portprof_region_end(ptr::null_mut(), self.name.as_ptr()) };
+        }
+    }
+}
+
+/// The calling thread's samples have one more label until it is dropped
+/// (portprof_label(3)): `portprof report --sort label:KEY` sums by it.
+pub struct Label {
+    before: Option<*const sys::portprof_label_set>,
+}
+
+impl Label {
+    /// It never fails: a label that could not be added is not there.
+    pub fn push(key: &str, value: &str) -> Label {
+        let none = Label { before: None };
+        let (Ok(key), Ok(value)) = (c_string(key.as_bytes()), c_string(value.as_bytes())) else {
+            return none;
+        };
+        // SAFETY: both strings live, and are copied.
+        unsafe {
+            let before = sys::portprof_label_current();
+            if sys::portprof_label_push(key.as_ptr(), value.as_ptr()) != sys::PORTPROF_OK {
+                return none;
+            }
+            Label {
+                before: Some(before),
+            }
+        }
+    }
+}
+
+impl Drop for Label {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // SAFETY: sets are never freed, and a pointer keeps this in its thread.
+            unsafe { sys::portprof_label_leave(before) }
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What the safe layer promises, with the library that is installed.
-use portprof::{Config, Counters, Region, Status};
+use portprof::{Config, Counters, Label, Region, Status};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::Arc;
 use std::time::Instant;
 
 fn refusal<T>(result: Result<T, portprof::Error>) -> portprof::Error {
@@ -67,6 +69,70 @@ fn regions_and_threads() {
     for thread in threads {
         thread.join().unwrap();
     }
+    let rows = regions.read().unwrap();
+    assert_eq!(rows.len(), 2);
+    let inner = rows.iter().find(|row| row.name == "inner").unwrap();
+    assert_eq!((inner.calls, inner.threads, inner.counts.len()), (4, 4, 1));
+    assert!(inner.counts[0].value().unwrap() > 0);
     drop(regions);
     let _nobody_counts = Region::begin("free");
+}
+
+#[test]
+fn a_callback_gets_all_weight() {
+    let (weight, chains) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (own_weight, own_chains) = (weight.clone(), chains.clone());
+    let config = Config::new()
+        .unwrap()
+        .number("callchain", 16)
+        .unwrap()
+        .callback(move |batch| {
+            for sample in batch.samples() {
+                own_weight.fetch_add(sample.weight(), Relaxed);
+                own_chains.fetch_add(!sample.chain().is_empty() as u64, Relaxed);
+                assert_eq!(sample.event(), 0);
+            }
+        })
+        .unwrap();
+    let profile = config.open().unwrap();
+    drop(config); // the profile keeps the function
+    profile.start().unwrap();
+    while weight.load(Relaxed) == 0 {
+        let _label = Label::push("test", "callback");
+        spin(20);
+        profile.flush().unwrap();
+    }
+    profile.stop().unwrap();
+    assert_eq!(weight.load(Relaxed), profile.stats(0).unwrap().kept_weight);
+    assert!(chains.load(Relaxed) > 0);
+    assert_eq!(
+        refusal(profile.set_number(0, "frequence", 5)).status(),
+        Status::Invalid
+    );
+    profile.close().unwrap();
+}
+
+#[test]
+fn a_descriptor_waits_for_flush() {
+    let weight = Arc::new(AtomicU64::new(0));
+    let own = weight.clone();
+    let profile = Config::new()
+        .unwrap()
+        .callback(move |batch| {
+            own.fetch_add(batch.samples().map(|s| s.weight()).sum(), Relaxed);
+        })
+        .unwrap()
+        .open()
+        .unwrap();
+    assert!(profile.descriptor().unwrap() >= 0);
+    profile.start().unwrap();
+    for _ in 0..1000 {
+        spin(20);
+        assert_eq!(weight.load(Relaxed), 0);
+        profile.flush().unwrap();
+        if weight.load(Relaxed) > 0 {
+            break;
+        }
+    }
+    assert!(weight.load(Relaxed) > 0);
 }
