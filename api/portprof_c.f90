@@ -157,7 +157,7 @@ module portprof_c
     integer(c_int64_t) :: tid
     type(c_ptr) :: counts
     integer(c_size_t) :: count
-    type(c_ptr) :: labels ! to label_count of portprof_label
+    type(c_ptr) :: labels
     integer(c_size_t) :: label_count
   end type portprof_region_info
 
