@@ -59,7 +59,8 @@ has "all.pb.gz: has the host's name" "host: $host" all.pb.gz.plain
 	"$portprof" diff $all --html diff.html all.pb.gz \
 		"$PWD/secret-folder/../all.pb.gz"
 } 2>words
-same "nothing is said" "" "$(cat words)"
+# but that a sample fell between two functions
+same "nothing is said" "" "$(grep -v " in no known function" words)"
 for file in record.pb.gz names.pb.gz pprof folded callgrind perf-script \
 	speedscope page.html diff.html; do
 	leaves "$file"

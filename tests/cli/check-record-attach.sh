@@ -244,9 +244,9 @@ kill $sleeper
 
 ### How it was measured
 
-record -v -F 1000 -o p.pb.gz -- "$burn" 50
-has "-v: what was measured" 'task-clock:freq=1000: .*CPU time' "$tmp/words"
-has "-v: at which rate" '1000 Hz asked, 1000.0 granted' "$tmp/words"
+record -v -F 997 -o p.pb.gz -- "$burn" 50
+has "-v: what was measured" 'task-clock:freq=997: .*CPU time' "$tmp/words"
+has "-v: at which rate" '997 Hz asked, 997.0 granted' "$tmp/words"
 record --color always -o p.pb.gz -- true
 has "--color always: the name stands out" '^.\[1mportprof:.\[0m ' "$tmp/words"
 CLICOLOR_FORCE=1 record -o p.pb.gz -- true

@@ -227,8 +227,9 @@ static void sample_7_rates_can_be_read(void **state)
 		cf_close(session);
 		return;
 	}
+	/* but for one part in 127, out of step with the scheduler (SAMPLE-15) */
 	if (stats.granted_hz > 0)
-		assert_true(stats.granted_hz <= CF_HZ * 1.001);
+		assert_true(stats.granted_hz <= CF_HZ * 127.0 / 126 * 1.001);
 	if (fixture.is_exact && stats.delivered_samples > 0)
 		assert_true(stats.achieved_hz <= CF_HZ * 1.05);
 	cf_close(session);

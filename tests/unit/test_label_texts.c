@@ -162,7 +162,7 @@ static void a_note_says_how_many_are_unknown(void **state)
 	assert_false(ppi_label_texts_note(&texts, note, sizeof(note)));
 	of(1, PORTPROF_LABEL_SET_UNKNOWN);
 	assert_true(ppi_label_texts_note(&texts, note, sizeof(note)));
-	assert_non_null(strstr(note, "1 samples"));
+	assert_non_null(strstr(note, "1 sample "));
 }
 
 static void taken_names_have_another(void **state)
