@@ -68,6 +68,7 @@ libportprof_core_la_SOURCES += \
 	api/core/session_config.c \
 	api/core/session_config.h \
 	api/core/session_query.c \
+	api/core/session_sinks.c \
 	api/core/session_steer.c \
 	api/core/sink.c \
 	api/core/sink.h

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The life of a session: open, start, stop, flush, reset, close; what the helper
- * thread does for it, when it measures, and its sinks, all together.
+ * thread does for it, and when it measures.
  */
 #include "api/core/session.h"
 
@@ -14,199 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- the sinks, all together: open, flush, finish, drop ---- */
-
-static bool wants_account(const struct portprof_session *session)
-{
-	for (size_t i = 0; i < session->sink_count; i++)
-		if (session->sinks[i].ops->wants_account)
-			return true;
-	return false;
-}
-
-/* What sinks may know; `stats` has room for every event. */
-static struct ppi_run run_of(struct portprof_session *session,
-                             portprof_stats *stats)
-{
-	const struct ppi_opened *opened = &session->opened;
-	struct ppi_run run = {
-		.plan = &opened->box.plan,
-		.backend = opened->bs.ops->name,
-		.caps = opened->bs.caps,
-		.passed_over_names = (const char *const *)
-			opened->passed_over.names,
-		.passed_over_reasons = (const char *const *)
-			opened->passed_over.reasons,
-		.passed_over_count = opened->passed_over.count,
-		.notes = (const char (*)[PPI_NOTE_BYTES])opened->notes,
-		.note_count = opened->bs.note_count,
-		.stats = stats,
-		.life = opened->bs.life,
-		.start_realtime_ns = session->stretch.first_realtime_ns,
-		.duration_ns = session->stretch.ran_ns,
-	};
-
-	if (session->is_running)
-		run.duration_ns += ppi_session_clock_ns(CLOCK_MONOTONIC) -
-		                   session->stretch.begun_ns;
-	if (wants_account(session))
-		for (size_t i = 0; i < run.plan->event_count; i++)
-			ppi_account_fill(session, i, &stats[i]);
-	return run;
-}
-
-static portprof_stats *stats_room(const struct portprof_session *session)
-{
-	return calloc(session->opened.box.plan.event_count,
-	              sizeof(portprof_stats));
-}
-
-static portprof_status flush_sinks(struct portprof_session *session,
-                                   struct ppi_diag *why)
-{
-	portprof_status first = PORTPROF_OK;
-	portprof_stats *stats;
-	struct ppi_run run;
-
-	if (session->is_complete)
-		return PORTPROF_OK;
-	stats = stats_room(session);
-	if (!stats)
-		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "flush",
-		                "out of memory");
-	run = run_of(session, stats);
-	for (size_t i = 0; i < session->sink_count; i++) {
-		struct ppi_sink *sink = &session->sinks[i];
-		struct ppi_diag now = { 0 };
-		portprof_status status = sink->ops->flush(sink, &run, &now);
-
-		if (status && first == PORTPROF_OK) {
-			first = status;
-			*why = now;
-			ppi_session_remember(session, &now);
-		}
-	}
-	free(stats);
-	return first;
-}
-
-/* `run` is NULL in a forked child or after a failed open: then only memory is
- * freed. */
-static portprof_status close_sinks(struct portprof_session *session,
-                                   const struct ppi_run *run,
-                                   struct ppi_diag *why)
-{
-	portprof_status first = PORTPROF_OK;
-
-	for (size_t i = session->is_complete ? 0 : session->sink_count; i > 0;) {
-		struct ppi_sink *sink = &session->sinks[--i];
-		struct ppi_diag now = { 0 };
-		portprof_status status = sink->ops->close(sink, run, &now);
-
-		if (status && first == PORTPROF_OK) {
-			first = status;
-			*why = now;
-		}
-	}
-	return first;
-}
-
-static portprof_status turn_sinks(struct portprof_session *session,
-                                  const char *path, struct ppi_diag *why)
-{
-	portprof_status status = PORTPROF_OK;
-	portprof_stats *stats = stats_room(session);
-	bool has_file = false;
-	struct ppi_run run;
-
-	if (!stats)
-		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "turn",
-		                "out of memory");
-	run = run_of(session, stats);
-	for (size_t i = 0; i < session->sink_count && !status; i++) {
-		struct ppi_sink *sink = &session->sinks[i];
-
-		if (!sink->ops->turn)
-			continue;
-		if (has_file)
-			status = ppi_fail(why, PORTPROF_E_INVALID, 0, "turn",
-			                  "this session writes several files: a "
-			                  "window is one");
-		else
-			status = sink->ops->turn(sink, &run, path, why);
-		has_file = true;
-	}
-	free(stats);
-	if (has_file)
-		return status;
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "turn",
-	                "this session writes no file");
-}
-
-static portprof_status open_sinks(struct portprof_session *session,
-                                  struct ppi_diag *why)
-{
-	const portprof_config *config = session->opened.config;
-	portprof_stats *stats = stats_room(session);
-	portprof_status status = PORTPROF_OK;
-	struct ppi_run run;
-
-	if (!stats)
-		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
-		                "out of memory");
-	run = run_of(session, stats);
-	for (size_t i = 0; i < config->sink_count && !status; i++) {
-		struct ppi_sink *sink = &session->sinks[i];
-
-		sink->ops = config->sinks[i].ops;
-		sink->request = &config->sinks[i];
-		status = sink->ops->open(sink, &run, why);
-		session->sink_count += status == PORTPROF_OK;
-	}
-	if (status)
-		close_sinks(session, NULL, &(struct ppi_diag){ 0 });
-	free(stats);
-	return status;
-}
-
-static portprof_status finish_sinks(struct portprof_session *session,
-                                    struct ppi_diag *why)
-{
-	portprof_stats *stats = stats_room(session);
-	struct ppi_run run;
-	portprof_status status;
-
-	if (!stats)
-		return close_sinks(session, NULL, why);
-	run = run_of(session, stats);
-	status = close_sinks(session, &run, why);
-	free(stats);
-	return status;
-}
-
-bool ppi_session_has_file(const struct portprof_session *session)
-{
-	for (size_t i = 0; i < session->sink_count; i++)
-		if (session->sinks[i].ops == &ppi_sink_file)
-			return true;
-	return false;
-}
-
-void ppi_session_complete(struct portprof_session *session)
-{
-	struct ppi_diag why = { 0 };
-
-	if (session->is_complete)
-		return;
-	session->pump.feeds_files_only = true;
-	if (ppi_session_pause(session, &why))
-		ppi_session_remember(session, &why);
-	if (finish_sinks(session, &why))
-		ppi_session_remember(session, &why);
-	session->is_complete = true;
-	session->pump.sink_count = 0;
-}
 
 /* ---- when a started session measures: after a delay, and for how long ---- */
 
@@ -365,7 +172,7 @@ static portprof_status drain_and_flush(struct portprof_session *session,
 
 	drained = drain(session, why);
 	ppi_chain_ends_say(&session->pump.chain_ends, &session->opened.bs);
-	flushed = flush_sinks(session, &flush_why);
+	flushed = ppi_session_flush_sinks(session, &flush_why);
 	session->flush_due_ns = ppi_session_clock_ns(CLOCK_MONOTONIC) +
 	                        FLUSH_EVERY_MS * 1000000u;
 	if (drained == PORTPROF_OK && flushed)
@@ -589,7 +396,7 @@ static portprof_status open_session(const portprof_config *config,
 		return status;
 	status = init_parts(session, why);
 	if (status == PORTPROF_OK)
-		status = open_sinks(session, why);
+		status = ppi_session_open_sinks(session, why);
 	if (status) {
 		free_parts(session);
 		ppi_opened_close(&session->opened);
@@ -630,10 +437,8 @@ portprof_status portprof_session_open(const portprof_config *config,
  * the lock may be held by a thread that does not exist here. */
 static void close_in_child(struct portprof_session *session)
 {
-	struct ppi_diag why;
-
 	ppi_process_forget_left(session);
-	close_sinks(session, NULL, &why);
+	ppi_session_drop_sinks(session);
 	free_parts(session);
 	ppi_opened_close(&session->opened);
 	free(session);
@@ -648,6 +453,21 @@ static bool ends_with_process(struct portprof_session *session)
 	if (ppi_heir.is_ending && session->opened.area)
 		kept = session;
 	return kept == session;
+}
+
+void ppi_session_complete(struct portprof_session *session)
+{
+	struct ppi_diag why = { 0 };
+
+	if (session->is_complete)
+		return;
+	session->pump.feeds_files_only = true;
+	if (ppi_session_pause(session, &why))
+		ppi_session_remember(session, &why);
+	if (ppi_session_finish_sinks(session, &why))
+		ppi_session_remember(session, &why);
+	session->is_complete = true;
+	session->pump.sink_count = 0;
 }
 
 portprof_status portprof_session_close(portprof_session *session)
@@ -671,7 +491,7 @@ portprof_status portprof_session_close(portprof_session *session)
 	ppi_process_remove(session);
 	ppi_helper_remove(&session->task);
 	why = session->failure;
-	finish_sinks(session, why.status ? &(struct ppi_diag){ 0 } : &why);
+	ppi_session_finish_sinks(session, why.status ? &(struct ppi_diag){ 0 } : &why);
 	if (!ends_with_process(session)) {
 		free_parts(session);
 		ppi_opened_close(&session->opened);
@@ -745,7 +565,7 @@ portprof_status portprof_session_turn(portprof_session *session,
 	if (status == PORTPROF_OK)
 		status = drain_and_flush(session, &why);
 	if (status == PORTPROF_OK)
-		status = turn_sinks(session, path, &why);
+		status = ppi_session_turn_sinks(session, path, &why);
 	return leave(session, status, &why);
 }
 

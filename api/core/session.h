@@ -93,6 +93,19 @@ void ppi_session_remember(struct portprof_session *session,
                           const struct ppi_diag *why);
 uint64_t ppi_session_clock_ns(clockid_t clock);
 
+/* All sinks of a session (session_sinks.c); the lock is held. After a failed open
+ * there is none. _turn begins the next window in `path`. _drop frees memory alone, as in
+ * a forked child. */
+portprof_status ppi_session_open_sinks(struct portprof_session *session,
+                                       struct ppi_diag *why);
+portprof_status ppi_session_flush_sinks(struct portprof_session *session,
+                                        struct ppi_diag *why);
+portprof_status ppi_session_turn_sinks(struct portprof_session *session,
+                                       const char *path, struct ppi_diag *why);
+portprof_status ppi_session_finish_sinks(struct portprof_session *session,
+                                         struct ppi_diag *why);
+void ppi_session_drop_sinks(struct portprof_session *session);
+
 /* For the end of the process; the lock is held. Stop, and close the files: sinks
  * have nothing to do any more, and keep their accounts. */
 bool ppi_session_has_file(const struct portprof_session *session);
