@@ -8,11 +8,13 @@
 #include "base/label_look.h"
 #include "base/label_post.h"
 #include "base/otel_thread.h"
-#include "base/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
 
 /* So long nobody knows yet whether there will be labels. */
 #define FIRST_NS UINT64_C(2000000000)
@@ -44,6 +46,7 @@ struct label_process {
 	unsigned looks;
 	struct ppi_label_look look;
 	unsigned char *told;   /* a bit a set; NULL: none */
+	UT_hash_handle hh;     /* by pid */
 };
 
 struct ppi_label_finder {
@@ -52,8 +55,7 @@ struct ppi_label_finder {
 	int box;                      /* where stores come by themselves; -1 */
 	uint32_t self;                /* whose samples name no process */
 	int64_t measured;             /* that process; 0: many */
-	struct ppi_pool pids;         /* numbers of: */
-	struct ppi_vector processes;  /* struct label_process * */
+	struct label_process *processes; /* that have samples, until they end */
 	struct label_process *last;   /* the one of the sample before */
 	uint32_t told_to_area;        /* sets of lower numbers are there */
 	uint32_t begun[BEGUN_MAX];    /* processes that were seen to begin */
@@ -75,30 +77,26 @@ static struct label_process *find_process(struct ppi_label_finder *finder,
                                           uint32_t pid)
 {
 	struct label_process *process = finder->last;
-	uint32_t at;
 
 	if (process && process->pid == pid)
 		return process;
-	at = ppi_pool_enter(&finder->pids, &pid, sizeof(pid));
-	if (at == PPI_NONE)
-		return NULL;
-	if (at == finder->processes.count) {
+	HASH_FIND(hh, finder->processes, &pid, sizeof(pid), process);
+	if (!process) {
 		process = calloc(1, sizeof(*process));
-		if (!process ||
-		    !ppi_vector_add(&finder->processes, sizeof(process),
-		                    &process, 1)) {
-			free(process);
-			ppi_pool_drop_last(&finder->pids);
+		if (!process)
 			return NULL;
-		}
 		process->pid = pid;
 		process->is_self = pid == finder->self;
 		if (finder->begun[pid % BEGUN_MAX] == pid)
 			expect_word(process);
+		HASH_ADD(hh, finder->processes, pid, sizeof(pid), process);
+		if (!process->hh.tbl) { /* out of memory */
+			free(process);
+			return NULL;
+		}
 	}
-	finder->last =
-		PPI_AT(&finder->processes, struct label_process *)[at];
-	return finder->last;
+	finder->last = process;
+	return process;
 }
 
 static void forget(struct label_process *process)
@@ -113,6 +111,20 @@ static void forget(struct label_process *process)
 	process->has_next = process->is_due = false;
 	process->next_look_ns = 0;
 	process->looks = 0;
+}
+
+/* It has ended. A system begins many in a day, and each number may come again: as
+ * another process, which may have said already that it has labels. */
+static void end_process(struct ppi_label_finder *finder,
+                        struct label_process *process)
+{
+	forget(process);
+	if (process->has_look || process->is_self)
+		return;
+	if (finder->last == process)
+		finder->last = NULL;
+	HASH_DEL(finder->processes, process);
+	free(process);
 }
 
 /* Of those that have none less and less often, to a minute. */
@@ -247,13 +259,13 @@ static void see_other(struct ppi_label_finder *finder,
 		return;
 	if (record->kind == PORTPROF_RECORD_THREAD)
 		finder->begun[record->pid % BEGUN_MAX] = record->pid;
-	if (ppi_pool_find(&finder->pids, &record->pid, sizeof(record->pid)) ==
-	    PPI_NONE)
+	HASH_FIND(hh, finder->processes, &record->pid, sizeof(record->pid),
+	          process);
+	if (!process || process->is_self)
 		return;
-	process = find_process(finder, record->pid);
-	if (process && !process->is_self &&
-	    (record->kind == PORTPROF_RECORD_EXIT ||
-	     !is_of_new_program(process, record))) {
+	if (record->kind == PORTPROF_RECORD_EXIT) {
+		end_process(finder, process);
+	} else if (!is_of_new_program(process, record)) {
 		forget(process);
 		expect_word(process);
 	}
@@ -461,15 +473,14 @@ struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
 
 void ppi_label_finder_free(struct ppi_label_finder *finder)
 {
+	struct label_process *process, *next;
 	bool is_child;
 
 	if (!finder)
 		return;
 	is_child = finder->self != (uint32_t)getpid();
-	for (size_t i = 0; i < finder->processes.count; i++) {
-		struct label_process *process =
-			PPI_AT(&finder->processes, struct label_process *)[i];
-
+	HASH_ITER (hh, finder->processes, process, next) {
+		HASH_DEL(finder->processes, process);
 		if (is_child)
 			process->look.is_watched =
 				process->next.is_watched = false;
@@ -481,7 +492,5 @@ void ppi_label_finder_free(struct ppi_label_finder *finder)
 		ppi_label_times_end();
 	if (finder->box >= 0)
 		close(finder->box);
-	ppi_vector_free(&finder->processes);
-	ppi_pool_free(&finder->pids);
 	free(finder);
 }

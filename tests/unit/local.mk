@@ -71,12 +71,12 @@ tests_unit_test_event_tables_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
-	tests/unit/test_label tests/unit/test_label_look \
+	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
 	tests/unit/test_charges
 TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
-	tests/unit/test_label tests/unit/test_label_look \
+	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
 	tests/unit/test_charges
 endif
