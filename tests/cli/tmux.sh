@@ -14,6 +14,12 @@ command -v tmux >/dev/null || {
 	skip "the screen" "no tmux"
 	tap_end
 }
+# a chroot or container may have no /dev/pts
+tmux -S "$tmp/tmux" -f /dev/null new-session -d 'sleep 600' >/dev/null 2>&1 || {
+	skip "the screen" "no terminal can be made here"
+	tap_end
+}
+tmux -S "$tmp/tmux" kill-server
 # tmux needs a locale in which it may send UTF-8
 LC_ALL=C.UTF-8
 export LC_ALL
