@@ -18,7 +18,7 @@ struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data,
                                     const struct ppi_screen_start *start)
 {
 	(void)data;
-	(void)event;
+	(void)start;
 	return NULL;
 }
 
