@@ -73,7 +73,8 @@ left_out="$left_out|tests/unit/(perf_run|perf_case|user_cpu)\\.h"
 left_out="$left_out|linux/(perf_event|futex)\\.h|sys/(profil|ptrace)\\.h|event2/"
 left_out="$left_out|curl/curl\\.h|gperftools/profiler\\.h|microhttpd\\.h"
 whole=$(find tools api base backends compat examples tests -name '*.c' |
-	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker|cli/(waits|otel_burn))[/.]' |
+	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker|cli/(alone|waits|otel_burn))[/.]' |
+	grep -v '^tools/preload/late[.]' |
 	grep -Ev '^backends/(perf|timer|solaris)/' |
 	xargs grep -LE "#include .*($left_out)" | sort)
 solaris="$system backends/solaris/solaris_kernel_real.c

@@ -9,7 +9,9 @@
 #define INFINITY __builtin_inff()
 #define HUGE_VAL __builtin_huge_val()
 
+double atan2(double y, double x);
 double ceil(double number);
+double cos(double angle);
 double erf(double number);
 double erfc(double number);
 double exp(double number);
@@ -25,6 +27,7 @@ double log10(double number);
 double pow(double base, double power);
 double rint(double number);
 double round(double number);
+double sin(double angle);
 double sqrt(double number);
 long long llround(double number);
 long lround(double number);
