@@ -62,7 +62,8 @@ PORTPROF_API portprof_status portprof_config_require(portprof_config *config,
  * occurrence of an event that the kernel counts (page faults, switches,
  * tracepoints). If the samples of a clock would take more than a quarter of a
  * CPU, a lower rate or longer period is granted (SAMPLE-15): portprof_stats has
- * it, and a note of the session says why.
+ * it, and a note of the session says why. By perf a rate that is in step with the
+ * scheduler's tick is granted 0.8 % higher.
  */
 PORTPROF_API portprof_status portprof_config_set_frequency(
 	portprof_config *config, uint64_t hz);
