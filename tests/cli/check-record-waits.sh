@@ -107,7 +107,9 @@ known() {
 			}' "$tmp/own" "$tmp/told"
 	done
 	"$portprof" report -q -x '|' -n 0 -e blocked-time -s thread,wait,holder \
-		"$file" >"$tmp/holders" 2>&1
+		"$file" >"$tmp/holders" 2>"$tmp/said"
+	same "$words: a table of holders" 0 $?
+	sed 's/^/# /' "$tmp/said"
 	check "$words: who had the lock" awk -F'|' '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["thread"] ~ /^worker/ && $at["wait"] == "lock" {

@@ -50,10 +50,11 @@ fetch() {
 	request=$(find web -name '*.request' | sort | tail -n 1)
 	body=${request%request}body
 }
+# with what is inlined in it, which a profile on its way has as a function
 weight_of() {
 	"$portprof" report -j "$1" | python3 -c '
 import json, sys
-print([x["self_weight"] for x in json.load(sys.stdin)["functions"]
+print([x["total_weight"] for x in json.load(sys.stdin)["functions"]
        if x["name"] == "burn_much"])'
 }
 
