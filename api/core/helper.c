@@ -370,7 +370,12 @@ void ppi_helper_promise_to_begin(void)
 
 bool ppi_helper_begins_on_demand(void)
 {
-	return helper.is_on_demand && helper.is_late && ppi_thread_is_only();
+	bool is_late;
+
+	pthread_mutex_lock(&helper.lock);
+	is_late = helper.is_on_demand && helper.is_late;
+	pthread_mutex_unlock(&helper.lock);
+	return is_late && ppi_thread_is_only();
 }
 
 /* It is there, and its number is not known yet. */

@@ -450,7 +450,7 @@ static bool ends_with_process(struct portprof_session *session)
 {
 	static struct portprof_session *kept;
 
-	if (ppi_heir.is_ending && session->opened.area)
+	if (session->opened.area && ppi_heir.is_ending)
 		kept = session;
 	return kept == session;
 }
