@@ -119,7 +119,7 @@ static void end_process(struct ppi_label_finder *finder,
                         struct label_process *process)
 {
 	forget(process);
-	if (process->has_look || process->is_self)
+	if (process->has_look)
 		return;
 	if (finder->last == process)
 		finder->last = NULL;

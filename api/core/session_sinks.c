@@ -154,7 +154,7 @@ portprof_status ppi_session_open_sinks(struct portprof_session *session,
 		session->sink_count += status == PORTPROF_OK;
 	}
 	if (status)
-		close_sinks(session, NULL, &(struct ppi_diag){ 0 });
+		ppi_session_drop_sinks(session);
 	free(stats);
 	return status;
 }

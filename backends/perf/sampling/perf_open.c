@@ -99,7 +99,8 @@ static bool is_cpu_exact(const struct ppi_backend_session *bs)
 {
 	uint32_t features = perf_state_of(bs)->kind.features;
 
-	return (features & PERF_HAS_INHERIT_READ || !must_read_counts(bs)) &&
+	return (features & PERF_HAS_INHERIT_READ ||
+	        !perf_state_of(bs)->weighing->must_read_counts) &&
 	       (bs->plan->follow_children ||
 	        features & PERF_HAS_INHERIT_THREAD);
 }
@@ -311,7 +312,7 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->sample_type |= PERF_SAMPLE_CPU;
 	weighing->has_values = state->layout != PERF_CPU_RINGS ||
 	                       (kind->features & PERF_HAS_INHERIT_READ &&
-	                        must_read_counts(bs));
+	                        weighing->must_read_counts);
 	weighing->has_clocks = !weighing->has_values && has_cpu_time(plan);
 	if (weighing->has_values)
 		shape->sample_type |= PERF_SAMPLE_READ;
@@ -387,7 +388,7 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 		ppi_note(bs, "this kernel (before 5.13) does not separate "
 		         "threads from child processes: what children use until they "
 		         "exec is in the total, but not in the samples");
-	if (must_read_counts(bs) && !state->weighing->has_values)
+	if (state->weighing->must_read_counts && !state->weighing->has_values)
 		ppi_note(bs, "this kernel (before 6.12) does not record "
 		         "counts of inherited events: samples of other events than "
 		         "CPU time have the weight of one period, and missed "
@@ -591,6 +592,7 @@ portprof_status ppi_perf_open_sampling(struct ppi_backend_session *bs,
 		return status;
 	state->kind.features = ppi_perf_features(perf_kernel_of(bs->kernel));
 	state->is_by_cpu = ppi_perf_is_by_cpu(bs);
+	state->weighing->must_read_counts = must_read_counts(bs);
 	threads = count_threads(bs);
 	status = choose_carriers(bs, threads, why);
 	if (status != PORTPROF_OK)

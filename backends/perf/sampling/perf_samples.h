@@ -41,6 +41,7 @@ struct perf_beat {
 
 /* Whose samples are, and what they stand for. */
 struct perf_weighing {
+	bool must_read_counts; /* only these say whose a sample is, see perf_open.c */
 	bool has_values;    /* samples carry the event's own count; else */
 	bool has_clocks;    /* those of CPU time weigh what threads' clocks
 	                     * show: perf_clocks.c */
