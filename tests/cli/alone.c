@@ -13,7 +13,6 @@
  */
 #define _GNU_SOURCE
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -27,20 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/cli/threads.h"
+
 static atomic_bool is_over;
-
-static unsigned count_threads(void)
-{
-	DIR *threads = opendir("/proc/self/task");
-	struct dirent *thread;
-	unsigned count = 0;
-
-	while (threads && (thread = readdir(threads)))
-		count += thread->d_name[0] != '.';
-	if (threads)
-		closedir(threads);
-	return count;
-}
 
 static void nap(void)
 {

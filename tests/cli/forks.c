@@ -8,7 +8,6 @@
  * creates. Prints what they have worked in all, in nanoseconds, how many of them
  * had more than the threads that are theirs, and the last one's number.
  */
-#include <dirent.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +17,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/cli/threads.h"
 
 static struct told {
 	uint64_t worked_ns, crowded;
@@ -45,20 +46,6 @@ static __attribute__((noinline)) void *child_work(void *unused)
 	}
 	told->worked_ns += now - begun;
 	return unused;
-}
-
-/* 0 where it is unknown. */
-static unsigned count_threads(void)
-{
-	DIR *threads = opendir("/proc/self/task");
-	struct dirent *thread;
-	unsigned count = 0;
-
-	while (threads && (thread = readdir(threads)))
-		count += thread->d_name[0] != '.';
-	if (threads)
-		closedir(threads);
-	return count;
 }
 
 static void live(int has_thread)

@@ -12,10 +12,12 @@ check_PROGRAMS += tests/cli/alone tests/cli/otel_burn tests/cli/switches tests/c
 	tests/cli/waits_pointers
 endif
 # programs to be measured: without portprof in them
+tests_cli_alone_SOURCES = tests/cli/alone.c tests/cli/threads.h
 tests_cli_alone_LDADD = -lpthread
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
+tests_cli_forks_SOURCES = tests/cli/forks.c tests/cli/threads.h
 tests_cli_forks_LDADD = -lpthread
 tests_cli_in_step_LDADD =
 tests_cli_inherited_LDADD =

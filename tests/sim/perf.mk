@@ -141,6 +141,10 @@ tests_unit_test_perf_user_page_CPPFLAGS = $(TEST_CPPFLAGS) \
 tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_preset_LDADD = $(PERF_SIM_LDADD)
+REGION_CASE = tests/unit/region_case.c tests/unit/region_case.h
+tests_unit_test_regions_SOURCES = tests/unit/test_regions.c $(REGION_CASE)
+tests_unit_test_region_labels_SOURCES = tests/unit/test_region_labels.c \
+	$(REGION_CASE)
 tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_region_labels_LDADD = $(PERF_SIM_LDADD)
 

@@ -48,6 +48,9 @@ tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_origin_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_origin_LDADD = $(TOOLS_TEST_LDADD)
+FAKE_ROOT = tests/tools/fake_root.c tests/tools/fake_root.h
+tests_tools_test_remedy_SOURCES = tests/tools/test_remedy.c $(FAKE_ROOT)
+tests_tools_test_doctor_SOURCES = tests/tools/test_doctor.c $(FAKE_ROOT)
 tests_tools_test_remedy_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_remedy_LDADD = $(TOOLS_TEST_LDADD)
 

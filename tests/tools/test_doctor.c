@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "tests/tools/fake_root.h"
 #include "tools/doctor/doctor.h"
 
 /* ---- the host ---- */
@@ -32,20 +32,7 @@ static size_t file_count;
 
 static void put(const char *path, const char *text)
 {
-	char name[512];
-	FILE *file;
-
-	snprintf(name, sizeof(name), "%s%s", root, path);
-	for (char *slash = strchr(name + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(name, 0700);
-		*slash = '/';
-	}
-	file = fopen(name, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
+	fake_root_put(root, path, text);
 	assert_true(file_count < sizeof(files) / sizeof(files[0]));
 	snprintf(files[file_count++], sizeof(files[0]), "%s", path);
 }

@@ -7,31 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "tests/tools/fake_root.h"
 #include "tools/view/remedy.h"
 
 static char root[64];
 
 static void put(const char *path, const char *text)
 {
-	char name[512];
-	FILE *file;
-
-	snprintf(name, sizeof(name), "%s%s", root, path);
-	for (char *slash = strchr(name + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(name, 0700);
-		*slash = '/';
-	}
-	file = fopen(name, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
+	fake_root_put(root, path, text);
 }
 
 static int begin(void **state)

@@ -80,3 +80,6 @@ TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
 	tests/unit/test_charges
 endif
+WAITS_RUN = tests/unit/waits_run.c tests/unit/waits_run.h
+tests_unit_test_waits_SOURCES = tests/unit/test_waits.c $(WAITS_RUN)
+tests_unit_test_charges_SOURCES = tests/unit/test_charges.c $(WAITS_RUN)

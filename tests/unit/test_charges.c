@@ -20,6 +20,7 @@
 
 #include "backends/backend.h"
 #include "backends/waits/waits_charges_kernel.h"
+#include "tests/unit/waits_run.h"
 
 #define MS UINT64_C(1000000)
 
@@ -179,98 +180,35 @@ static struct {
 	portprof_life life;
 } told;
 
-static struct {
-	struct ppi_backend_session bs;
-	struct ppi_plan plan;
-	struct ppi_event events[2];
-	char notes[8][PPI_NOTE_BYTES];
-} run;
-
-static const char *label(const portprof_batch *batch,
-                         const portprof_record *record, uint32_t index)
-{
-	const portprof_event_field *field = NULL;
-
-	while ((field = portprof_batch_event_field(batch, record, field)))
-		if (field->index == index)
-			return (const char *)(field + 1);
-	return "";
-}
-
 static void take_record(const portprof_batch *batch,
                         const portprof_record *record)
 {
-	const char *kind = label(batch, record, 1);
+	const char *kind = waits_run_label(batch, record, 1);
 
 	assert_true(record->valid & PORTPROF_FIELD_NOT_SEEN);
 	assert_int_equal(record->pid, PID);
 	assert_int_not_equal(record->tid, HELPER);
-	assert_string_equal(label(batch, record, 0),
+	assert_string_equal(waits_run_label(batch, record, 0),
 	                    record->event ? "blocked" : "ready");
 	told.weight[record->event] += record->weight;
-	if (label(batch, record, 4)[0])
+	if (waits_run_label(batch, record, 4)[0])
 		told.estimated += record->weight;
 	if (strcmp(kind, "sleep") == 0) /* only a channel tells */
-		assert_string_equal(label(batch, record, 2), "channel nanslp");
+		assert_string_equal(waits_run_label(batch, record, 2), "channel nanslp");
 	for (int i = LOCKS; i < DOINGS; i++)
 		if (strcmp(kind, kinds[i]) == 0 ||
 		    (i == SLEEPS && strcmp(kind, "sleep") == 0))
 			told.by_kind[i] += record->weight;
 }
 
-static void drain(size_t records)
-{
-	portprof_record some[16];
-	uint64_t words[PPI_WORDS_MIN];
-
-	for (;;) {
-		struct ppi_room room = { .records = some,
-			                 .record_room = records,
-			                 .words = words,
-			                 .word_room = PPI_WORDS_MIN };
-		portprof_batch batch;
-
-		assert_int_equal(ppi_backend_waits.drain(&run.bs, &room),
-		                 PORTPROF_OK);
-		batch = ppi_room_batch(&room);
-		for (size_t i = 0; i < room.record_count; i++)
-			take_record(&batch, &some[i]);
-		if (!room.record_count)
-			return;
-	}
-}
-
 static portprof_status open_session(int64_t pid)
 {
-	static const char *const events[2] = { "ready-time", "blocked-time" };
-	portprof_status status;
-	struct ppi_diag why;
-
-	memset(&run, 0, sizeof(run));
-	for (size_t i = 0; i < 2; i++) {
-		struct ppi_event_request request = { .rate_hz = 100 };
-
-		snprintf(request.text, sizeof(request.text), "%s", events[i]);
-		snprintf(request.name, sizeof(request.name), "%s", events[i]);
-		assert_int_equal(ppi_backend_waits.resolve(
-					 ppi_waits_kernel_here(), &request,
-					 PPI_SAMPLE, &run.events[i], &why),
-		                 PORTPROF_OK);
-	}
-	run.plan = (struct ppi_plan){
+	const struct ppi_plan plan = {
 		.target = { .kind = PPI_TARGET_PROCESS, .pid = pid,
 		            .is_self = true },
-		.events = run.events, .event_count = 2,
 	};
-	run.bs = (struct ppi_backend_session){
-		.ops = &ppi_backend_waits, .plan = &run.plan,
-		.helper_tid = HELPER, .notes = run.notes, .note_room = 8,
-		.state = calloc(1, ppi_backend_waits.state_size),
-	};
-	status = ppi_backend_waits.open(&run.bs, &why);
-	if (status)
-		free(run.bs.state);
-	return status;
+
+	return waits_run_open(ppi_waits_kernel_here(), &plan, HELPER);
 }
 
 static void watch_for(uint64_t ms, uint64_t step_us, size_t records)
@@ -279,10 +217,10 @@ static void watch_for(uint64_t ms, uint64_t step_us, size_t records)
 
 	assert_int_equal(ppi_backend_waits.start(&run.bs, NULL), PORTPROF_OK);
 	for (; world.now_ns < end_ns; world.now_ns += step_us * 1000)
-		drain(records);
+		waits_run_drain(records, take_record);
 	world.now_ns = end_ns;
 	assert_int_equal(ppi_backend_waits.stop(&run.bs, NULL), PORTPROF_OK);
-	drain(records);
+	waits_run_drain(records, take_record);
 	told.life = run.bs.life;
 }
 
@@ -296,8 +234,7 @@ static void begin(const struct waits_charges_kernel *kernel, uint64_t from_ms)
 
 static void end(void)
 {
-	ppi_backend_waits.close(&run.bs);
-	free(run.bs.state);
+	waits_run_close();
 	ppi_waits_set_charges(NULL);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions by labels: exact on a simulated PMU, and in several threads on the real
  * kernel. */
-#include "api/core/helper.h"
 #include "tests/unit/perf_run.h"
+#include "tests/unit/region_case.h"
 
 #include <portprof.h>
 
@@ -51,21 +51,6 @@ static void check_rows(int by, bool has_count, const char *expected)
 	assert_string_equal(said, expected);
 }
 
-static void begin(const char *name)
-{
-	assert_int_equal(portprof_region_begin(NULL, name), PORTPROF_OK);
-}
-
-static void end(const char *name)
-{
-	assert_int_equal(portprof_region_end(NULL, name), PORTPROF_OK);
-}
-
-static void work(uint64_t ns)
-{
-	run_work(perf_sim_main_tid(), 0x1000, ns, 0);
-}
-
 static const portprof_label_set *set_of(const char *endpoint)
 {
 	const portprof_label label = { "endpoint", endpoint };
@@ -81,11 +66,7 @@ static int fresh(void **state)
 {
 	portprof_config *config = portprof_config_new();
 
-	(void)state;
-	perf_sim_reset();
-	perf_sim_machine.counters = 4;
-	ppi_helper_set_manual(true);
-	ppi_backend_set_kernel("perf", &perf_sim_kernel);
+	fresh_kernel(state);
 	assert_int_equal(portprof_config_set_backend(config, "perf"),
 	                 PORTPROF_OK);
 	assert_int_equal(portprof_config_add_event(config, "cycles"),
@@ -95,16 +76,10 @@ static int fresh(void **state)
 	return 0;
 }
 
-static int nothing_is_held(void **state)
+static int nobody_is_in_a_set(void **state)
 {
-	(void)state;
 	portprof_label_leave(NULL);
-	portprof_regions_close(NULL);
-	ppi_backend_set_kernel("perf", NULL);
-	ppi_helper_set_manual(false);
-	assert_int_equal(perf_sim_open_fds(), 0);
-	assert_int_equal(perf_sim_abuses(), 0);
-	return 0;
+	return nothing_is_held(state);
 }
 
 /* That one is entered later, or left, inside a call moves nothing. */
@@ -251,7 +226,7 @@ static void threads_of_one_set_add_up(void **state)
 	portprof_regions_close(NULL);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nobody_is_in_a_set)
 
 int main(void)
 {

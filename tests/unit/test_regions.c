@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions in code: exact on a simulated PMU, in several threads on the real
  * kernel. */
-#include "api/core/helper.h"
 #include "tests/unit/perf_run.h"
+#include "tests/unit/region_case.h"
 
 #include <portprof.h>
 
@@ -63,21 +63,6 @@ static const struct row *row_of(const char *name)
 	return NULL;
 }
 
-static void begin(const char *name)
-{
-	assert_int_equal(portprof_region_begin(NULL, name), PORTPROF_OK);
-}
-
-static void end(const char *name)
-{
-	assert_int_equal(portprof_region_end(NULL, name), PORTPROF_OK);
-}
-
-static void work(uint64_t ns)
-{
-	run_work(perf_sim_main_tid(), 0x1000, ns, 0);
-}
-
 static void check_says(const char *words)
 {
 	if (!strstr(portprof_last_diag()->words, words))
@@ -86,27 +71,6 @@ static void check_says(const char *words)
 }
 
 /* ---- on the simulated kernel ---- */
-
-static int fresh(void **state)
-{
-	(void)state;
-	perf_sim_reset();
-	perf_sim_machine.counters = 4;
-	ppi_helper_set_manual(true);
-	ppi_backend_set_kernel("perf", &perf_sim_kernel);
-	return 0;
-}
-
-static int nothing_is_held(void **state)
-{
-	(void)state;
-	portprof_regions_close(NULL);
-	ppi_backend_set_kernel("perf", NULL);
-	ppi_helper_set_manual(false);
-	assert_int_equal(perf_sim_open_fds(), 0);
-	assert_int_equal(perf_sim_abuses(), 0);
-	return 0;
-}
 
 static void open_regions(const char *first, const char *second)
 {
@@ -767,7 +731,7 @@ static void a_forked_child_opens_its_own(void **state)
 	portprof_regions_close(NULL);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh_kernel, nothing_is_held)
 
 int main(void)
 {

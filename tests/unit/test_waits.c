@@ -20,6 +20,7 @@
 
 #include "backends/backend.h"
 #include "backends/waits/waits_kernel.h"
+#include "tests/unit/waits_run.h"
 
 #define MS UINT64_C(1000000)
 
@@ -362,8 +363,6 @@ static const struct waits_kernel kernel = {
 
 /* ---- a session of it ---- */
 
-static const char *const events[2] = { "ready-time", "blocked-time" };
-
 /* What was told. */
 static struct {
 	uint64_t weight[2];
@@ -375,37 +374,21 @@ static struct {
 	portprof_life life;
 } told;
 
-static struct {
-	struct ppi_backend_session bs;
-	struct ppi_plan plan;
-	struct ppi_event events[2];
-	char notes[8][PPI_NOTE_BYTES];
-} run;
-
-static const char *label(const portprof_batch *batch,
-                         const portprof_record *record, uint32_t index)
-{
-	const portprof_event_field *field = NULL;
-
-	while ((field = portprof_batch_event_field(batch, record, field)))
-		if (field->index == index)
-			return (const char *)(field + 1);
-	return "";
-}
-
 static void take(const portprof_batch *batch, const portprof_record *record)
 {
 	static const char *const kinds[] = {
 		[SLEEPS] = "sleep", [LOCKS] = "lock", [READS] = "pipe",
 		[FAULTS] = "page-fault"
 	};
-	const char *kind = label(batch, record, 1);
+	const char *kind = waits_run_label(batch, record, 1);
 
+	if (record->kind != PORTPROF_RECORD_SAMPLE)
+		return;
 	told.weight[record->event] += record->weight;
-	if (label(batch, record, 3)[0])
+	if (waits_run_label(batch, record, 3)[0])
 		told.held += record->weight;
-	if (label(batch, record, 5)[0]) {
-		assert_string_equal(label(batch, record, 5), "futex 0x9000");
+	if (waits_run_label(batch, record, 5)[0]) {
+		assert_string_equal(waits_run_label(batch, record, 5), "futex 0x9000");
 		assert_int_equal(record->tid, WRITER);
 		assert_int_equal(record->weight, 0);
 		assert_int_equal(record->samples, 0);
@@ -417,69 +400,27 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	}
 	if (record->valid & PORTPROF_FIELD_NOT_SEEN)
 		told.unseen += record->weight;
-	if (label(batch, record, 4)[0])
+	if (waits_run_label(batch, record, 4)[0])
 		told.estimated += record->weight;
 	for (int i = SLEEPS; i <= FAULTS; i++)
 		if (record->tid == PID && strcmp(kind, kinds[i]) == 0)
 			told.by_kind[i] += record->weight;
-	told.names_holder |= strcmp(label(batch, record, 3),
+	told.names_holder |= strcmp(waits_run_label(batch, record, 3),
 	                            "thread thread101 (101)") == 0;
-	told.names_pipe |= strcmp(label(batch, record, 2), "pipe:[77]") == 0;
-	assert_string_equal(label(batch, record, 0),
+	told.names_pipe |= strcmp(waits_run_label(batch, record, 2), "pipe:[77]") == 0;
+	assert_string_equal(waits_run_label(batch, record, 0),
 	                    record->event ? "blocked" : "ready");
-}
-
-static void drain(size_t records)
-{
-	portprof_record some[16];
-	uint64_t words[PPI_WORDS_MIN];
-
-	for (;;) {
-		struct ppi_room room = { .records = some,
-			                 .record_room = records,
-			                 .words = words,
-			                 .word_room = PPI_WORDS_MIN };
-		portprof_batch batch;
-
-		assert_int_equal(ppi_backend_waits.drain(&run.bs, &room),
-		                 PORTPROF_OK);
-		batch = ppi_room_batch(&room);
-		for (size_t i = 0; i < room.record_count; i++)
-			if (some[i].kind == PORTPROF_RECORD_SAMPLE)
-				take(&batch, &some[i]);
-		if (!room.record_count)
-			return;
-	}
 }
 
 static bool open_session(void)
 {
-	struct ppi_diag why;
-
-	memset(&run, 0, sizeof(run));
-	for (size_t i = 0; i < 2; i++) {
-		struct ppi_event_request request = { .rate_hz = 100 };
-
-		snprintf(request.text, sizeof(request.text), "%s", events[i]);
-		snprintf(request.name, sizeof(request.name), "%s", events[i]);
-		assert_int_equal(ppi_backend_waits.resolve(
-					 &kernel, &request, PPI_SAMPLE,
-					 &run.events[i], &why), PORTPROF_OK);
-	}
-	run.plan = (struct ppi_plan){
+	const struct ppi_plan plan = {
 		.target = { .kind = PPI_TARGET_PID, .pid = PID },
-		.events = run.events, .event_count = 2, .want_modules = true,
+		.want_modules = true,
 	};
-	run.bs = (struct ppi_backend_session){
-		.ops = &ppi_backend_waits, .plan = &run.plan,
-		.notes = run.notes, .note_room = 8,
-		.state = calloc(1, ppi_backend_waits.state_size),
-	};
+
 	ppi_waits_set_kernel(&kernel);
-	if (ppi_backend_waits.open(&run.bs, &why) == PORTPROF_OK)
-		return true;
-	free(run.bs.state);
-	return false;
+	return waits_run_open(&kernel, &plan, 0) == PORTPROF_OK;
 }
 
 /* From `from_ms` on for so long, with a look every `step_ms`. */
@@ -494,14 +435,13 @@ static void measure(uint64_t from_ms, uint64_t ms, uint64_t step_us,
 		return;
 	assert_int_equal(ppi_backend_waits.start(&run.bs, NULL), PORTPROF_OK);
 	while (world.now_ns < (from_ms + ms) * MS) {
-		drain(records);
+		waits_run_drain(records, take);
 		world.now_ns += step_us * 1000;
 	}
 	assert_int_equal(ppi_backend_waits.stop(&run.bs, NULL), PORTPROF_OK);
-	drain(records);
+	waits_run_drain(records, take);
 	told.life = run.bs.life;
-	ppi_backend_waits.close(&run.bs);
-	free(run.bs.state);
+	waits_run_close();
 	ppi_waits_set_kernel(NULL);
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(world.held[i], 0);
