@@ -146,7 +146,7 @@ WATCHDOG=1
 STOPPING=1" "$(uniq said)"
 	check "the spool is in STATE_DIRECTORY" [ -d state/spool ]
 else
-	skip "what it says" "$(tail -n 1 words | tr '#' ' ')"
+	skip "what it says" "$(head -n 1 words | tr '#' ' ')"
 fi
 
 ### What systemd says
