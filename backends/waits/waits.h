@@ -106,12 +106,13 @@ struct waits_socket {
 	uint64_t inode;
 	bool listens;
 	bool asks; /* it was connected from here: nobody listens on its port */
+	bool is_settled; /* it will not be another's */
 	char peer[100];
 };
 
 struct waits_sockets {
 	struct waits_socket *by_inode;
-	uint64_t read_ns; /* when the lists of them were read */
+	uint64_t next_ns; /* when the lists of them may be read again */
 	uint8_t listening[65536 / 8]; /* ports of TCP, a bit each */
 };
 
@@ -198,6 +199,8 @@ void ppi_waits_forget_sockets(struct waits_watch *watch);
 int ppi_waits_read(const struct waits_watch *watch,
                    const struct waits_thread *thread, const char *name,
                    char *text, size_t room);
+/* All of a list of any length, to be freed; NULL: empty, or not to be had. */
+char *ppi_waits_read_list(const struct waits_watch *watch, const char *path);
 /* 0, or -errno when it is gone. */
 int ppi_waits_read_sums(struct waits_watch *watch, struct waits_thread *thread,
                         struct waits_sums *sums);

@@ -77,15 +77,30 @@ static void real_release(void *self, int held)
 	close(held);
 }
 
+/* A list comes in pieces of a page or less, each of whole lines (fs/seq_file.c). */
+/* A list comes in pieces of whole lines, a page less a line or more each
+ * (fs/seq_file.c). */
 static int real_read(void *self, const char *path, char *text, size_t room)
 {
-	int fd = real_hold(self, path), got;
+	enum { PIECE = 2048 };
+	int fd = real_hold(self, path);
+	size_t count = 0;
+	ssize_t got;
 
 	if (fd < 0)
 		return fd;
-	got = real_read_held(self, fd, text, room);
+	do {
+		got = pread(fd, text + count, room - 1 - count, (off_t)count);
+		if (got < 0 && count == 0) {
+			got = -errno;
+			close(fd);
+			return (int)got;
+		}
+		count += got > 0 ? (size_t)got : 0;
+	} while (got >= PIECE && count < room - 1);
+	text[count] = '\0';
 	close(fd);
-	return got;
+	return (int)count;
 }
 
 static int real_link(void *self, const char *path, char *text, size_t room)

@@ -21,6 +21,24 @@ int ppi_waits_read(const struct waits_watch *watch,
 	return watch->kernel->read(watch->kernel->self, path, text, room);
 }
 
+char *ppi_waits_read_list(const struct waits_watch *watch, const char *path)
+{
+	enum { FIRST = 1 << 14, LAST = 1 << 24 };
+	const struct waits_kernel *kernel = watch->kernel;
+
+	for (int room = FIRST;; room *= 4) {
+		char *text = malloc((size_t)room);
+		int got = text ? kernel->read(kernel->self, path, text,
+		                              (size_t)room) : -1;
+
+		if (got > 0 && (got < room - 1 || room == LAST))
+			return text;
+		free(text);
+		if (got <= 0)
+			return NULL;
+	}
+}
+
 /* ---- sums ---- */
 
 static int parse_sums(const char *text, struct waits_sums *sums)

@@ -213,13 +213,15 @@ static void take_tcp(struct waits_watch *watch, char *line, const char *what)
 	if (state == 0x0a) /* TCP_LISTEN */
 		listening[port / 8] |= (uint8_t)(1u << port % 8);
 	socket = enter_socket(watch, inode);
-	if (!socket || socket->peer[0])
+	if (!socket || socket->is_settled)
 		return;
 	socket->asks = state == 0x01 && /* TCP_ESTABLISHED */
 	               !(listening[port / 8] & 1u << port % 8);
 	say_address(local, here, sizeof(here));
 	say_address(remote, there, sizeof(there));
 	socket->listens = state == 0x0a;
+	/* 2, TCP_SYN_SENT, and 7, TCP_CLOSE: it may be connected yet */
+	socket->is_settled = what[0] == 'u' || (state != 0x02 && state != 0x07);
 	if (socket->listens || strstr(there, ":0") == there + strlen(there) - 2)
 		snprintf(socket->peer, sizeof(socket->peer), "%s %s%s", what,
 		         socket->listens ? "listen " : "", here);
@@ -240,8 +242,9 @@ static void take_unix(struct waits_watch *watch, char *line, const char *what)
 	           &at) != 2)
 		return;
 	socket = enter_socket(watch, inode);
-	if (!socket || socket->peer[0])
+	if (!socket || socket->is_settled)
 		return;
+	socket->is_settled = true;
 	socket->listens = flags & 0x10000; /* __SO_ACCEPTCON */
 	snprintf(socket->peer, sizeof(socket->peer), "%s:%.80s", what,
 	         line[at] == ' ' ? line + at + 1 : "");
@@ -252,36 +255,28 @@ static void read_sockets(struct waits_watch *watch, int64_t pid,
                          void (*take)(struct waits_watch *watch, char *line,
                                       const char *what))
 {
-	enum { ROOM = 1 << 18 };
-	char path[PATH_ROOM], *text = malloc(ROOM), *line, *next;
+	char path[PATH_ROOM], *text, *next;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/net/%s", pid, name);
-	if (text && watch->kernel->read(watch->kernel->self, path, text,
-	                                ROOM) > 0)
-		for (line = text; line && *line; line = next) {
-			next = strchr(line, '\n');
-			if (next)
-				*next++ = '\0';
-			take(watch, line, what);
-		}
+	text = ppi_waits_read_list(watch, path);
+	for (char *line = text; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		take(watch, line, what);
+	}
 	free(text);
 }
 
+/* The lists are long: they are read when one is asked for that is not known, not
+ * often, and for a twentieth of the time at most. */
 #define SOCKETS_EVERY_NS UINT64_C(200000000)
 
-/* The lists are long: they are read when one is asked for that is not known. */
-static const struct waits_socket *find_socket(struct waits_watch *watch,
-                                              int64_t pid, uint64_t inode)
+static void read_all_sockets(struct waits_watch *watch, int64_t pid)
 {
-	struct waits_socket *socket;
+	const struct waits_kernel *kernel = watch->kernel;
+	uint64_t begun = kernel->now_ns(kernel->self), took;
 
-	HASH_FIND(hh, watch->sockets.by_inode, &inode, sizeof(inode), socket);
-	if (socket && socket->peer[0])
-		return socket;
-	if (watch->sockets.read_ns &&
-	    watch->now_ns < watch->sockets.read_ns + SOCKETS_EVERY_NS)
-		return socket;
-	watch->sockets.read_ns = watch->now_ns;
 	if (HASH_COUNT(watch->sockets.by_inode) > 20000)
 		ppi_waits_forget_sockets(watch);
 	memset(watch->sockets.listening, 0, sizeof(watch->sockets.listening));
@@ -290,6 +285,20 @@ static const struct waits_socket *find_socket(struct waits_watch *watch,
 	read_sockets(watch, pid, "udp", "udp", take_tcp);
 	read_sockets(watch, pid, "udp6", "udp", take_tcp);
 	read_sockets(watch, pid, "unix", "unix", take_unix);
+	took = kernel->now_ns(kernel->self) - begun;
+	watch->sockets.next_ns = watch->now_ns + SOCKETS_EVERY_NS + 20 * took;
+}
+
+static const struct waits_socket *find_socket(struct waits_watch *watch,
+                                              int64_t pid, uint64_t inode)
+{
+	struct waits_socket *socket;
+
+	HASH_FIND(hh, watch->sockets.by_inode, &inode, sizeof(inode), socket);
+	if ((socket && socket->is_settled) ||
+	    watch->now_ns < watch->sockets.next_ns)
+		return socket;
+	read_all_sockets(watch, pid);
 	return enter_socket(watch, inode);
 }
 
@@ -324,12 +333,23 @@ static enum waits_kind kind_of_link(const char *link)
 	return link[0] == '/' ? WAITS_DISK : WAITS_OTHER;
 }
 
-/* Whether it listens, too: who waits there has nothing to do. *asks: it is a
- * connection to a server. */
-static enum waits_kind kind_of_socket(struct waits_watch *watch,
-                                      const struct waits_thread *thread,
-                                      uint64_t fd, struct waits_place *place,
-                                      bool *asks)
+/* Whether it listens, too: who waits there has nothing to do. */
+static enum waits_kind kind_of_socket(const struct waits_socket *socket,
+                                      struct waits_place *place)
+{
+	if (!socket)
+		return WAITS_NETWORK;
+	if (socket->peer[0])
+		snprintf(place->on, sizeof(place->on), "%s", socket->peer);
+	return socket->listens ? WAITS_IDLE : WAITS_NETWORK;
+}
+
+/* *asks: it is a connection to a server. */
+static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
+                                          const struct waits_thread *thread,
+                                          uint64_t fd,
+                                          struct waits_place *place,
+                                          bool *asks)
 {
 	char path[PATH_ROOM], link[sizeof(place->on)];
 	const struct waits_socket *socket;
@@ -345,12 +365,8 @@ static enum waits_kind kind_of_socket(struct waits_watch *watch,
 		return kind_of_link(link);
 	socket = find_socket(watch, thread->process->pid,
 	                     strtoull(link + 8, NULL, 10));
-	if (!socket)
-		return WAITS_NETWORK;
-	if (socket->peer[0])
-		snprintf(place->on, sizeof(place->on), "%s", socket->peer);
-	*asks = socket->asks;
-	return socket->listens ? WAITS_IDLE : WAITS_NETWORK;
+	*asks = socket && socket->asks;
+	return kind_of_socket(socket, place);
 }
 
 static enum waits_kind kind_of_file(struct waits_watch *watch,
@@ -359,7 +375,7 @@ static enum waits_kind kind_of_file(struct waits_watch *watch,
 {
 	bool asks;
 
-	return kind_of_socket(watch, thread, fd, place, &asks);
+	return kind_of_descriptor(watch, thread, fd, place, &asks);
 }
 
 /* One descriptor is what it waits for; of several nobody knows which. */
@@ -385,6 +401,30 @@ static enum waits_kind kind_of_poll(struct waits_watch *watch,
 	return kind_of_file(watch, thread, (uint64_t)first.fd, place);
 }
 
+/* "tfd: FD events: MASK data: WORD pos:N ino:INODE sdev:DEVICE": a socket that is
+ * known is found by its inode, and its descriptor is not looked at. */
+static enum waits_kind kind_of_watched(struct waits_watch *watch,
+                                       const struct waits_thread *thread,
+                                       const char *line,
+                                       struct waits_place *place, bool *asks,
+                                       int *looks_left)
+{
+	const struct waits_socket *socket = NULL;
+	const char *behind = strstr(line, "ino:");
+	uint64_t inode = behind ? strtoull(behind + 4, NULL, 16) : 0;
+
+	*asks = false;
+	HASH_FIND(hh, watch->sockets.by_inode, &inode, sizeof(inode), socket);
+	if (socket && socket->is_settled) {
+		*asks = socket->asks;
+		return kind_of_socket(socket, place);
+	}
+	if (--*looks_left < 0)
+		return WAITS_POLL;
+	return kind_of_descriptor(watch, thread, strtoull(line, NULL, 10),
+	                          place, asks);
+}
+
 /*
  * What an epoll instance watches (proc_pid_fdinfo(5)): who waits for connections
  * too has nothing to do, though a server that it asked may have something to answer;
@@ -394,33 +434,38 @@ static enum waits_kind kind_of_events(struct waits_watch *watch,
                                       const struct waits_thread *thread,
                                       struct waits_place *place)
 {
-	enum { LOOKS_AT = 24 };
-	char path[PATH_ROOM], text[4096];
+	enum { ROOM = 1 << 15 }; /* for some 400 descriptors */
+	int looks_left = 24;
+	char path[PATH_ROOM], *text = malloc(ROOM), *next;
 	char socket[sizeof(place->on)] = "", asked[sizeof(place->on)] = "";
 	enum waits_kind kind = WAITS_POLL;
-	const char *at = text;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fdinfo/%d",
 	         thread->process->pid, (int)place->arguments[0]);
-	if (watch->kernel->read(watch->kernel->self, path, text,
-	                        sizeof(text)) <= 0)
+	if (!text || watch->kernel->read(watch->kernel->self, path, text,
+	                                 ROOM) <= 0) {
+		free(text);
 		return WAITS_POLL;
-	for (int i = 0; i < LOOKS_AT && (at = strstr(at, "tfd:")); i++) {
-		enum waits_kind of_file;
+	}
+	for (char *line = strstr(text, "tfd:"); line; line = next) {
+		enum waits_kind one;
 		bool asks;
 
-		at += 4;
-		of_file = kind_of_socket(watch, thread,
-		                         strtoull(at, NULL, 10), place, &asks);
+		next = strstr(line + 4, "tfd:");
+		if (next)
+			next[-1] = '\0';
+		one = kind_of_watched(watch, thread, line + 4, place, &asks,
+		                      &looks_left);
 		if (asks)
 			memcpy(asked, place->on, sizeof(asked));
-		else if (of_file == WAITS_IDLE ||
-		         (of_file == WAITS_NETWORK && kind != WAITS_IDLE))
+		else if (one == WAITS_IDLE ||
+		         (one == WAITS_NETWORK && kind != WAITS_IDLE))
 			memcpy(socket, place->on, sizeof(socket));
-		if (of_file == WAITS_IDLE ||
-		    (of_file == WAITS_NETWORK && kind != WAITS_IDLE))
-			kind = of_file;
+		if (one == WAITS_IDLE ||
+		    (one == WAITS_NETWORK && kind != WAITS_IDLE))
+			kind = one;
 	}
+	free(text);
 	snprintf(place->on, sizeof(place->on), "%.*s%s%s",
 	         (int)(sizeof(place->on) / 2), socket,
 	         socket[0] && asked[0] ? ", " : "",

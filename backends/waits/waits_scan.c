@@ -226,22 +226,20 @@ static void scan_process(struct scan *scan, int64_t pid)
 /* Its children of each of its threads, where somebody asks for all. */
 static void scan_children(struct scan *scan, int64_t pid, int64_t tid)
 {
-	char path[PATH_ROOM], text[4096], *at = text, *end;
+	char path[PATH_ROOM], *text, *end;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64
 	         "/children", pid, tid);
-	if (scan->watch->kernel->read(scan->watch->kernel->self, path, text,
-	                              sizeof(text)) <= 0)
-		return;
-	for (;;) {
+	text = ppi_waits_read_list(scan->watch, path);
+	for (char *at = text; at; at = end) {
 		int64_t child = strtoll(at, &end, 10);
 
 		if (end == at)
-			return;
-		at = end;
+			break;
 		if (!ppi_waits_process(scan->watch, child))
 			scan_process(scan, child);
 	}
+	free(text);
 }
 
 static bool take_process(void *context, int64_t pid)
@@ -263,17 +261,14 @@ static void scan_cgroup(struct scan *scan, const char *cgroup)
 		"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
 		"/sys/fs/cgroup/perf_event/"
 	};
-	enum { ROOM = 1 << 16 };
-	const struct waits_kernel *kernel = scan->watch->kernel;
-	char path[4200], *text = malloc(ROOM), *at = text, *end;
-	int got = -1;
+	char path[4200], *text = NULL, *end;
 
-	for (size_t i = cgroup[0] != '/'; text && got < 0 && i < 4; i++) {
+	for (size_t i = cgroup[0] != '/'; !text && i < 4; i++) {
 		snprintf(path, sizeof(path), "%s%s/cgroup.procs", mounts[i],
 		         cgroup);
-		got = kernel->read(kernel->self, path, text, ROOM);
+		text = ppi_waits_read_list(scan->watch, path);
 	}
-	for (; got > 0; at = end) {
+	for (char *at = text; at; at = end) {
 		int64_t pid = strtoll(at, &end, 10);
 
 		if (end == at)

@@ -294,6 +294,19 @@ for kind in sleep lock condition network pipe child poll idle; do
 		END { exit !(right > 10 * wrong) }' "$tmp/kinds"
 done
 
+# the list of all connections is longer than what one read of it gives
+peers=60
+"$portprof" record -q --off-cpu -o "$tmp/peers.pb.gz" -- "$programs/waits" \
+	peers $peers 800 >"$tmp/own" 2>&1
+"$portprof" report -q -x , -n 0 -e blocked-time -s thread,on "$tmp/peers.pb.gz" \
+	>"$tmp/peers" 2>&1
+port=$(sed -n 's/^port //p' "$tmp/own")
+# shellcheck disable=SC2016 # awk's own
+check "each connection's server has a name" awk -F, -v on="tcp 127.0.0.1:$port" '
+	$7 == "peer" && $10 == on { right += $2 }
+	$7 == "peer" && $10 != on { wrong += $2 }
+	END { exit !(right > 10 * wrong) }' "$tmp/peers"
+
 # until the signal that ended it, its first thread slept
 # shellcheck disable=SC2016 # awk's own
 check "kinds: the first thread, too" awk -F, '

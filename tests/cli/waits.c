@@ -14,9 +14,12 @@
  *        waits processes COUNT so many children
  *        waits calls ROUNDS    waits in twelve kinds of calls; prints "eintr N"
  *        waits kinds MS        a thread for each kind, which is its name
+ *        waits peers COUNT MS  so many connections to one server, for the data of each
+ *                              a thread waits; prints "port P" of the server
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -514,6 +517,40 @@ static void wait_for_all_kinds(int ms)
 	kill(0, SIGTERM); /* the child's, too */
 }
 
+/* ---- peers ---- */
+
+static void *wait_for_data(void *fd)
+{
+	char byte;
+
+	name_thread("peer");
+	return read(*(const int *)fd, &byte, 1) == 1 ? fd : NULL;
+}
+
+static void wait_for_peers(size_t count, int ms)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t bytes = sizeof(at);
+	int *fds = calloc(count, sizeof(*fds));
+	pthread_t thread;
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	if (!fds || bind(listener, (struct sockaddr *)&at, sizeof(at)) ||
+	    listen(listener, 8) ||
+	    getsockname(listener, (struct sockaddr *)&at, &bytes))
+		abort();
+	printf("port %u\n", ntohs(at.sin_port));
+	for (size_t i = 0; i < count; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM, 0);
+		if (connect(fds[i], (struct sockaddr *)&at, sizeof(at)) ||
+		    accept(listener, NULL, NULL) < 0 ||
+		    pthread_create(&thread, NULL, wait_for_data, &fds[i]) != 0)
+			abort();
+	}
+	nap(ms);
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0;
@@ -529,6 +566,8 @@ int main(int argc, char **argv)
 		wait_in_all_ways(count);
 	else if (strcmp(what, "kinds") == 0)
 		wait_for_all_kinds(count);
+	else if (strcmp(what, "peers") == 0 && argc > 3)
+		wait_for_peers((size_t)count, atoi(argv[3]));
 	else
 		return 2;
 	return 0;
