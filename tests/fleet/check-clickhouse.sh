@@ -122,15 +122,6 @@ for agent in $(seq "$agents"); do
 	"$portprof" push -q --to "$both" --tag "agent=$agent" --spool "spool$agent" \
 		--tries 20 2>>"words$agent"
 done
-# A batch is written below tmp/ before it waits to be sent, which no server that was
-# killed meanwhile takes away (writeToShard() of DistributedBlockOutputStream.cpp).
-# shellcheck disable=SC2317
-settled() {
-	[ "$(clickhouse 1 'SELECT count() FROM batches' fleet)" -ge "$(
-		awk '$1 == "sent" { s += $2 } END { print s }' spool*/counts)" ] &&
-		[ -z "$(find "$tmp"/node1/data/data/fleet -name '*.bin' ! -path '*/tmp/*')" ]
-}
-check "all batches have come" wait_for settled
 same "the store has what the agents sent, to the sample" \
 	"$(awk '$1 == "sent_samples" { s += $2 } END { print s }' spool*/counts)" \
 	"$(sums fleet | cut -f 1)"
@@ -139,4 +130,17 @@ same "nothing is dropped or refused" 0 \
 check "fetched from both" "$portprof" fetch -q --from "$both" --service burn -o all.pb.gz
 claim "fetched from both: once" "r['samples'] == $(sums fleet | cut -f 1)"
 judge all.pb.gz
+
+### What a server that is away is to have waits with its agent
+
+before=$(sums fleet | cut -f 1)
+clickhouse_end 2 -KILL
+"$portprof" push -q --to "$both" --spool waiting --tries 1 --version three \
+	run.pb.gz 2>words
+check "a server is away: push fails" [ $? -ne 0 ]
+check "the batch waits" [ -n "$(find waiting -name '*.meta')" ]
+begin 2
+check "the server is back" "$portprof" push -q --to "$both" --spool waiting --tries 20
+check "nothing waits" [ -z "$(find waiting -name '*.meta')" ]
+same "it is there, once" $((before + ${expected%	*})) "$(sums fleet | cut -f 1)"
 tap_end

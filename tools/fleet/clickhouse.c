@@ -25,7 +25,9 @@
 
 /* ---- queries ---- */
 
-char *ppi_clickhouse_url(const struct ppi_url *url, struct ppi_wire *query)
+/* With parameters that the user's own may come behind. */
+static char *url_of(const struct ppi_url *url, struct ppi_wire *query,
+                    const char *parameters)
 {
 	const char *host = strstr(url->base, "://") + 3;
 	const char *slash = strchr(host, '/');
@@ -38,11 +40,17 @@ char *ppi_clickhouse_url(const struct ppi_url *url, struct ppi_wire *query)
 	ppi_wire_query(&text, slash && slash[1] ? slash + 1 : "portprof");
 	ppi_wire_text(&text, "&query=");
 	ppi_wire_query(&text, sql ? sql : "");
+	ppi_wire_text(&text, parameters);
 	if (url->query)
 		ppi_wire_print(&text, "&%s", url->query);
 	text.is_short |= !sql;
 	free(sql);
 	return ppi_wire_string(&text);
+}
+
+char *ppi_clickhouse_url(const struct ppi_url *url, struct ppi_wire *query)
+{
+	return url_of(url, query, "");
 }
 
 void ppi_clickhouse_quote(struct ppi_wire *query, const char *text)
@@ -409,6 +417,11 @@ static void put_account(struct encoding *encoding, struct ppi_wire *rows)
 
 /* ---- requests ---- */
 
+/* By default a table over several servers answers when a file waits to be sent to
+ * the one that is to have the rows, which a killed server may lose (the setting is an
+ * alias of distributed_foreground_insert where that is known: clickhouse.com/docs). */
+#define WHEN_STORED "&insert_distributed_sync=1"
+
 static bool add_insert(struct ppi_batch *batch, struct ppi_requests *requests,
                        const char *table, const char *columns,
                        const struct ppi_wire *rows)
@@ -420,7 +433,7 @@ static bool add_insert(struct ppi_batch *batch, struct ppi_requests *requests,
 	               columns);
 	request = ppi_request_add(
 		requests, "POST",
-		ppi_clickhouse_url(&batch->fleet->url, &query),
+		url_of(&batch->fleet->url, &query, WHEN_STORED),
 		"text/tab-separated-values");
 	if (!request)
 		return false;

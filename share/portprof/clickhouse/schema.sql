@@ -115,7 +115,8 @@ GROUP BY service, event, hour, function, module;
 
 -- Several servers. On each the tables above, in the database portprof; and a second
 -- database, to which portprof pushes and from which it fetches. A batch stays on one
--- server, chosen by its name, so that it replaces itself there:
+-- server, chosen by its name, so that it replaces itself there; while that server is away
+-- the batch waits in its agent's spool, as portprof asks for insert_distributed_sync:
 --
 --   CREATE DATABASE fleet;
 --   CREATE TABLE fleet.stacks AS portprof.stacks
