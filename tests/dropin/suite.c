@@ -340,7 +340,9 @@ static void old_2_each_has_its_own_formula(void **state)
 	}
 	while (at < BINS - 1 && !bins[at])
 		at++;
-	if (all_ticks(bins) != bins[at] || !has_cap(PORTPROF_CAP_EXACT_PC)) {
+	/* of few samples all may be at one by chance */
+	if (fixture.is_real || all_ticks(bins) != bins[at] ||
+	    !has_cap(PORTPROF_CAP_EXACT_PC)) {
 		print_message("skip: a function has more than one address\n");
 		skip();
 	}
