@@ -123,13 +123,15 @@ host exec 200
 ours exec 200
 defect "profil: a program that it turned into dies of SIGPROF" \
 	"$our_status -eq 0" "$host_status -gt 128"
-host sprofil 900
-ours sprofil 900
+# On a busy machine chance says which of the turns of 7 ms a tick of 10 ms meets: of 90
+# that a third of the time is to have, 8 more or less are usual.
+host sprofil 2700
+ours sprofil 2700
 defect "sprofil: samples after a change of region go astray" \
-	"$(number ours hot_a) -ge $(($(number ours spent_0_ms) * 8 / 100))" \
+	"$(number ours hot_a) -ge $(($(number ours spent_0_ms) * 7 / 100))" \
 	"$(($(number host hot_a) * $(number ours rest))) -lt $(($(number host rest) * $(number ours hot_a) / 2))"
 defect "sprofil: the period is not that of a tick" \
-	"$(number ours rest) -le $(($(number ours spent_2_ms) * 12 / 100))" \
+	"$(number ours rest) -le $(($(number ours spent_2_ms) * 13 / 100))" \
 	"$(($(number host hot_a) + $(number host hot_b) + $(number host rest))) -gt $(($(number host spent_2_ms) * 3 * 12 / 100))"
 host sprofil-restart 100
 ours sprofil-restart 100
