@@ -70,6 +70,13 @@ struct waits_process {
 	uint64_t code_ns, code_wait_ns;
 };
 
+/* What a thread is called, where nobody else tells: most name themselves soon after
+ * they began. */
+struct waits_name {
+	char text[16];
+	uint64_t next_ns, pause_ns; /* when it is read again */
+};
+
 struct waits_thread {
 	UT_hash_handle hh;
 	int64_t tid;
@@ -77,7 +84,7 @@ struct waits_thread {
 	int held;          /* its schedstat, or -1 */
 	bool is_met;
 	bool has_chain;    /* `at` was told with a stack */
-	bool is_named;
+	struct waits_name name;
 	uint64_t since_ns; /* counted from then on */
 	uint64_t looked_ns, changed_ns, next_ns;
 	struct waits_sums first, last;

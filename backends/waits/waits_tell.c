@@ -370,23 +370,36 @@ static void read_code(struct waits_watch *watch, struct waits_process *process)
 	process->code_ns = watch->now_ns + process->code_wait_ns;
 }
 
+#define NAME_FIRST_NS UINT64_C(5000000)
+#define NAME_LAST_NS  UINT64_C(2000000000)
+
+/* False: there is no room, and nothing has changed. */
 static bool tell_name(struct waits_watch *watch, struct waits_thread *thread)
 {
+	struct waits_name *name = &thread->name;
 	portprof_record record = {
 		.kind = PORTPROF_RECORD_THREAD,
 		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
 		.pid = (uint32_t)thread->process->pid,
 		.tid = (uint32_t)thread->tid,
 	};
-	char path[96], name[64];
+	char text[64];
+	bool is_new;
 
-	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/comm",
-	         (long long)thread->process->pid, (long long)thread->tid);
-	if (watch->kernel->read(watch->kernel->self, path, name,
-	                        sizeof(name)) <= 0)
+	if (watch->now_ns < name->next_ns ||
+	    ppi_waits_read(watch, thread, "comm", text, sizeof(text)) <= 0)
 		return true;
-	name[strcspn(name, "\n")] = '\0';
-	return ppi_room_add_name(&watch->queue.room, &record, name);
+	text[strcspn(text, "\n")] = '\0';
+	text[sizeof(name->text) - 1] = '\0';
+	is_new = strcmp(text, name->text) != 0;
+	if (is_new && !ppi_room_add_name(&watch->queue.room, &record, text))
+		return false;
+	memcpy(name->text, text, sizeof(name->text));
+	name->pause_ns = is_new ? NAME_FIRST_NS : 2 * name->pause_ns;
+	if (name->pause_ns > NAME_LAST_NS)
+		name->pause_ns = NAME_LAST_NS;
+	name->next_ns = watch->now_ns + name->pause_ns;
+	return true;
 }
 
 bool ppi_waits_tell_code(struct waits_watch *watch,
@@ -396,9 +409,7 @@ bool ppi_waits_tell_code(struct waits_watch *watch,
 
 	if (!watch->tells_code || process->is_awaited)
 		return true;
-	if (!thread->is_named)
-		thread->is_named = tell_name(watch, thread);
-	if (!thread->is_named)
+	if (!tell_name(watch, thread))
 		return false;
 	if (is_new_place && watch->now_ns >= process->code_ns)
 		read_code(watch, process);

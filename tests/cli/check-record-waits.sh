@@ -127,6 +127,7 @@ known() {
 				wrong, nobody
 			exit !(right > 10 * nobody && !wrong)
 		}' "$tmp/holders"
+	sed 's/^/# /' "$tmp/holders"
 }
 
 file=$tmp/wall.pb.gz
@@ -293,6 +294,7 @@ for kind in sleep lock condition network pipe child poll idle; do
 		$7 == kind && $10 != kind { wrong += $2 }
 		END { exit !(right > 10 * wrong) }' "$tmp/kinds"
 done
+sed 's/^/# /' "$tmp/kinds"
 
 # the list of all connections is longer than what one read of it gives
 peers=60
@@ -306,6 +308,7 @@ check "each connection's server has a name" awk -F, -v on="tcp 127.0.0.1:$port" 
 	$7 == "peer" && $10 == on { right += $2 }
 	$7 == "peer" && $10 != on { wrong += $2 }
 	END { exit !(right > 10 * wrong) }' "$tmp/peers"
+head -n 5 "$tmp/peers" | sed 's/^/# /'
 
 # until the signal that ended it, its first thread slept
 # shellcheck disable=SC2016 # awk's own

@@ -63,6 +63,7 @@ static struct {
 	bool is_denied;           /* places are nobody's to see */
 	bool has_clocks;          /* when a thread last ran is told */
 	bool owner_changes;       /* nobody known in every other cycle */
+	uint64_t named_ns;        /* then each thread names itself */
 	unsigned stops_every;     /* the watch has no CPU for 50 ms; 0 never */
 	int held[8];
 } world;
@@ -185,7 +186,9 @@ static int put_file(const struct life *life, const char *name, char *text,
 	if (strcmp(name, "wchan") == 0)
 		return put(text, room, "0");
 	if (strcmp(name, "comm") == 0)
-		return put(text, room, "thread%d\n", (int)life->tid);
+		return put(text, room, world.now_ns < world.named_ns
+		                       ? "app\n" : "thread%d\n",
+		           (int)life->tid);
 	if (strcmp(name, "sched") == 0 && world.has_clocks)
 		return put(text, room,
 		           "se.exec_start : %" PRIu64 ".%06u\n"
@@ -371,6 +374,8 @@ static struct {
 	bool names_holder, names_pipe;
 	uint64_t held;             /* by a thread that is known */
 	unsigned places_of_holder; /* in which it slept, or ran */
+	unsigned names;            /* of all threads, and PID's last one */
+	char name[16];
 	portprof_life life;
 } told;
 
@@ -382,6 +387,12 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	};
 	const char *kind = waits_run_label(batch, record, 1);
 
+	if (record->kind == PORTPROF_RECORD_THREAD) {
+		told.names++;
+		if (record->tid == PID)
+			snprintf(told.name, sizeof(told.name), "%s",
+			         portprof_batch_name(batch, record));
+	}
 	if (record->kind != PORTPROF_RECORD_SAMPLE)
 		return;
 	told.weight[record->event] += record->weight;
@@ -573,6 +584,20 @@ static void looks_may_be_interrupted(void **state)
 	world.stops_every = 0;
 }
 
+/* A thread names itself when it runs, be that after the first look at it. */
+static void names_are_those_of_now(void **state)
+{
+	(void)state;
+	measure(40, 2000, 997, 16);
+	assert_string_equal(told.name, "thread100");
+	assert_int_equal(told.names, LIVES);
+	world.named_ns = 60 * MS;
+	measure(40, 2000, 997, 16);
+	world.named_ns = 0;
+	assert_string_equal(told.name, "thread100");
+	assert_in_range(told.names, LIVES + 1, 2 * LIVES);
+}
+
 /* However little room there is, and however rarely somebody looks. */
 static void nothing_is_lost(void **state)
 {
@@ -649,6 +674,7 @@ int main(void)
 		cmocka_unit_test(holders_are_of_their_wait),
 		cmocka_unit_test(begins_may_be_known),
 		cmocka_unit_test(looks_may_be_interrupted),
+		cmocka_unit_test(names_are_those_of_now),
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(places_may_be_hidden),
 		cmocka_unit_test(any_read_may_fail),
