@@ -34,6 +34,7 @@ struct waits_place {
 	enum waits_kind kind;
 	char on[128], holder[64];
 	int64_t held_by; /* that thread; 0 unknown */
+	bool is_vague;   /* a socket of which nothing was known yet */
 };
 
 /* What the scheduler has charged a thread since it began. */
@@ -192,6 +193,8 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
 /* Give a name to what it waits for. */
 void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
                     struct waits_place *place);
+/* What the thread waits for where it was last seen, if more can be known by now. */
+void ppi_waits_name_again(struct waits_watch *watch, struct waits_thread *thread);
 
 /* Whether a thread waits where it did at the last look, and for the same; it may
  * have run since. */

@@ -5,11 +5,14 @@
  */
 #include "backends/waits/waits.h"
 
+#include "base/clock_ns.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char *const ppi_waits_kinds[WAITS_KINDS] = {
 	[WAITS_OTHER] = "other",       [WAITS_LOCK] = "lock",
@@ -274,9 +277,9 @@ static void read_sockets(struct waits_watch *watch, int64_t pid,
 
 static void read_all_sockets(struct waits_watch *watch, int64_t pid)
 {
-	const struct waits_kernel *kernel = watch->kernel;
-	uint64_t begun = kernel->now_ns(kernel->self), took;
+	uint64_t begun = 0, ended = 0;
 
+	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &begun);
 	if (HASH_COUNT(watch->sockets.by_inode) > 20000)
 		ppi_waits_forget_sockets(watch);
 	memset(watch->sockets.listening, 0, sizeof(watch->sockets.listening));
@@ -285,8 +288,9 @@ static void read_all_sockets(struct waits_watch *watch, int64_t pid)
 	read_sockets(watch, pid, "udp", "udp", take_tcp);
 	read_sockets(watch, pid, "udp6", "udp", take_tcp);
 	read_sockets(watch, pid, "unix", "unix", take_unix);
-	took = kernel->now_ns(kernel->self) - begun;
-	watch->sockets.next_ns = watch->now_ns + SOCKETS_EVERY_NS + 20 * took;
+	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &ended);
+	watch->sockets.next_ns = watch->now_ns + SOCKETS_EVERY_NS +
+	                         20 * (ended - begun);
 }
 
 static const struct waits_socket *find_socket(struct waits_watch *watch,
@@ -366,6 +370,7 @@ static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
 	socket = find_socket(watch, thread->process->pid,
 	                     strtoull(link + 8, NULL, 10));
 	*asks = socket && socket->asks;
+	place->is_vague |= !socket || !socket->is_settled;
 	return kind_of_socket(socket, place);
 }
 
@@ -663,6 +668,18 @@ void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
 	if (place->kind == WAITS_OTHER && place->is_known &&
 	    !kind_by_function(place))
 		place->kind = kind_of(watch, thread, place);
+}
+
+void ppi_waits_name_again(struct waits_watch *watch, struct waits_thread *thread)
+{
+	struct waits_place *place = &thread->at;
+
+	if (!place->is_vague)
+		return;
+	place->is_vague = false;
+	place->kind = WAITS_OTHER;
+	place->on[0] = '\0';
+	ppi_waits_name(watch, thread, place);
 }
 
 static bool is_same_place(const struct waits_place *a,

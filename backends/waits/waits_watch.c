@@ -274,6 +274,7 @@ static void go_on_waiting(struct waits_watch *watch,
 	uint64_t least = TELL_EVERY_NS *
 	                 (1 + watch->threads.count / MANY_THREADS);
 
+	ppi_waits_name_again(watch, thread);
 	if (watch->is_last || thread->pending_ns > (int64_t)least)
 		tell_blocked(watch, thread, WAITS_STILL, false,
 		             take_pending(thread));

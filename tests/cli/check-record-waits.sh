@@ -299,7 +299,7 @@ sed 's/^/# /' "$tmp/kinds"
 # the list of all connections is longer than what one read of it gives
 peers=60
 "$portprof" record -q --off-cpu -o "$tmp/peers.pb.gz" -- "$programs/waits" \
-	peers $peers 800 >"$tmp/own" 2>&1
+	peers $peers 2000 >"$tmp/own" 2>&1
 "$portprof" report -q -x , -n 0 -e blocked-time -s thread,on "$tmp/peers.pb.gz" \
 	>"$tmp/peers" 2>&1
 port=$(sed -n 's/^port //p' "$tmp/own")
