@@ -25,10 +25,11 @@
 //! [`Error`] says what was tried, what the system answered and what to do. Any thread
 //! may use any value. In a forked child they are inert: calls fail with
 //! [`Status::Forked`].
+#![warn(unsafe_op_in_unsafe_fn)]
 use portprof_sys as sys;
 use std::ffi::{CStr, CString};
-use std::os::fd::RawFd;
 use std::os::raw::{c_char, c_int, c_void};
+use std::os::unix::io::RawFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::{fmt, mem, ptr, slice};
@@ -210,7 +211,7 @@ impl Config {
         take: impl FnMut(&Batch<'_>) + Send + 'static,
     ) -> Result<Config, Error> {
         let take: Arc<Take> = Arc::new(Mutex::new(Box::new(take)));
-        let context = Arc::as_ptr(&take).cast_mut().cast();
+        let context = Arc::as_ptr(&take) as *mut c_void;
         // SAFETY: this config and its sessions keep what the context points to.
         check(unsafe { sys::portprof_config_add_callback(self.handle, pass_on, context) })?;
         self.kept.push(take);
@@ -276,7 +277,7 @@ unsafe extern "C" fn pass_on(batch: *const sys::portprof_batch, context: *mut c_
 pub struct Batch<'a>(&'a sys::portprof_batch);
 
 impl<'a> Batch<'a> {
-    pub fn samples(&self) -> impl Iterator<Item = Sample<'a>> + use<'a> {
+    pub fn samples(&self) -> impl Iterator<Item = Sample<'a>> + 'a {
         let batch = self.0;
         (0..batch.count)
             .map(move |i| {
@@ -512,7 +513,7 @@ impl Regions {
             0
         }
         let mut rows: Vec<RegionCount> = Vec::new();
-        let context = ptr::from_mut(&mut rows).cast();
+        let context = (&mut rows as *mut Vec<RegionCount>).cast();
         check(unsafe { sys::portprof_regions_read(ptr::null_mut(), 0, take, context) })?;
         Ok(rows)
     }
@@ -566,8 +567,9 @@ impl Label {
     /// It never fails: a label that could not be added is not there.
     pub fn push(key: &str, value: &str) -> Label {
         let none = Label { before: None };
-        let (Ok(key), Ok(value)) = (c_string(key.as_bytes()), c_string(value.as_bytes())) else {
-            return none;
+        let (key, value) = match (c_string(key.as_bytes()), c_string(value.as_bytes())) {
+            (Ok(key), Ok(value)) => (key, value),
+            _ => return none,
         };
         // SAFETY: both strings live, and are copied.
         unsafe {
