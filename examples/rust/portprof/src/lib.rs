@@ -25,6 +25,58 @@
 //! [`Error`] says what was tried, what the system answered and what to do. Any thread
 //! may use any value. In a forked child they are inert: calls fail with
 //! [`Status::Forked`].
+//!
+//! # Settings
+//!
+//! [`Config::set`] takes what a configuration file has: `backend` (`perf`, `timer`,
+//! `itimer`, `rusage` ...; without it the best one is taken), `frequency` in samples
+//! for each second of the event, or `period` in its unit, `callchain` (how many callers),
+//! `timeline`. Without an event it is CPU time, at 100 Hz. [`Profile::notes`] are
+//! sentences that a user should read, and [`Profile::stats`] is an account that closes.
+//!
+//! # Samples in the program
+//!
+//! ```no_run
+//! # fn work() {}
+//! # fn main() -> Result<(), portprof::Error> {
+//! let profile = portprof::Config::new()?
+//!     .number("callchain", 64)?
+//!     .callback(|batch| {
+//!         for sample in batch.samples() {
+//!             println!("{:#x}: {} ns", sample.address(), sample.weight());
+//!         }
+//!     })?
+//!     .open()?;
+//! profile.start()?;
+//! work();
+//! profile.stop()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An event loop waits for [`Profile::descriptor`], then calls [`Profile::flush`].
+//!
+//! # Parts of a program, and whose work it is
+//!
+//! ```no_run
+//! # fn work() {}
+//! # fn main() -> Result<(), portprof::Error> {
+//! let regions = portprof::Config::new()?.event("task-clock")?.open_regions()?;
+//! {
+//!     let _region = portprof::Region::begin("solve"); // to the end of the block
+//!     let _label = portprof::Label::push("endpoint", "/solve");
+//!     work();
+//! }
+//! for row in regions.read()? {
+//!     println!("{}: {} calls, {:?} ns", row.name, row.calls, row.counts[0].value());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A program that only names its regions is counted by `PORTPROF=regions ./app`, which
+//! writes a table at its end. `portprof report --sort label:endpoint` sums samples by a
+//! label.
 #![warn(unsafe_op_in_unsafe_fn)]
 use portprof_sys as sys;
 use std::ffi::{CStr, CString};
@@ -309,10 +361,12 @@ impl<'a> Sample<'a> {
         self.record.weight
     }
 
+    /// The program counter.
     pub fn address(&self) -> u64 {
         self.record.address
     }
 
+    /// Whether it was in the kernel.
     pub fn is_kernel(&self) -> bool {
         self.has(sys::PORTPROF_FIELD_KERNEL)
     }
