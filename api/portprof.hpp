@@ -62,6 +62,20 @@ inline void check(portprof_status status)
 		throw error(status);
 }
 
+// The text of a record's field, such as of a wait: of blocked-time, field 1 is its
+// kind, 2 the file or the peer, 3 who has the lock (portprof-waiting(7)). "" if there
+// is none.
+inline std::string field_text(const portprof_batch &batch,
+                              const portprof_record &record, std::uint32_t index)
+{
+	const portprof_event_field *field = nullptr;
+
+	while ((field = portprof_batch_event_field(&batch, &record, field)))
+		if (field->index == index && field->text_bytes)
+			return reinterpret_cast<const char *>(field + 1);
+	return "";
+}
+
 // A function of the program that gets batches of records (portprof_sink(3)).
 using batch_function = std::function<void(const portprof_batch &)>;
 

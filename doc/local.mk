@@ -44,8 +44,8 @@ dist_man_MANS += \
 	doc/man/portprof_tool.3 \
 	doc/man/portprof_version.3
 EXTRA_DIST += doc/page.png doc/page-dark.png doc/architecture.md doc/beside-peers.md \
-	doc/ci.md doc/contract.md doc/file-format.md doc/fleet.md doc/fortran.md doc/labels.md \
-	doc/moving.md doc/packaging.md doc/perf-event-open.md doc/python.md doc/runtimes.md \
+	doc/ci.md doc/contract.md doc/cpp.md doc/file-format.md doc/fleet.md doc/fortran.md \
+	doc/labels.md doc/moving.md doc/packaging.md doc/perf-event-open.md doc/python.md doc/runtimes.md \
 	doc/waits.md \
 	doc/platforms/dragonfly.md doc/platforms/freebsd.md doc/platforms/glibc.md \
 	doc/platforms/linux.md doc/platforms/netbsd.md doc/platforms/openbsd.md \

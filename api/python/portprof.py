@@ -89,10 +89,20 @@ _RegionFunction = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_RegionInfo),
                                    ctypes.c_void_p)
 
 Stats = collections.namedtuple("Stats", [name for name, _ in _Stats._fields_[1:]])
-Stats.__doc__ = """The account of one event, as portprof_stats of session.h.
+Stats.__doc__ = """The account of one event; weights are in its unit, ns for clocks.
 
 delivered_samples = kept + outside + lost, and total_weight = kept + outside +
 unattributed - excess, always.
+
+total_weight is what the event itself counted; outside is what was in no range or
+filtered; lost_samples were dropped by the kernel or by a full buffer;
+unattributed_weight had no sample, as of threads that ended between two, and
+not_attached_weight is the part of threads that could not be attached to.
+standard_error is of all weights together: of a part with the share s it is this
+times the root of s. achieved_hz is samples for each second of CPU time, granted_hz
+what the kernel allowed (0: unknown). cpu_time_ns is that of the process while it was
+measured, own_cost_ns that of the library's thread, which is in no sample.
+lost_certainty and unattributed_certainty: 1 exact, 0 a lower bound.
 """
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A pytest plugin: a test that got slower fails.
 
-    pytest -p pytest_portprof --portprof-save base.json        # before a change
-    pytest -p pytest_portprof --portprof-compare base.json     # after it
+    pytest -p pytest_portprof --portprof-save=base.json        # before a change
+    pytest -p pytest_portprof --portprof-compare=base.json     # after it
 
 Counts an event of this process around each test that passes (fixtures apart):
 CPU time, or what --portprof-event names. "instructions:u" is steadier where the
@@ -39,7 +39,23 @@ def pytest_addoption(parser):
                     help="run a test that seems slower N times again (4)")
 
 
+def _refuse_apart(config):
+    """A path in a word of its own is one of tests to pytest, which looks for its
+    settings, and for the root of the tests' names, in the folder that all paths share:
+    before it loads plugins, and knows their options."""
+    words = [str(word) for word in config.invocation_params.args]
+    here = os.path.realpath(str(config.invocation_params.dir))
+    for option, path in zip(words, words[1:]):
+        if option not in ("--portprof-save", "--portprof-compare"):
+            continue
+        if os.path.commonpath([os.path.realpath(path), here]) != here:
+            raise pytest.UsageError(
+                "say %s=%s: apart from its option pytest takes a path for one of "
+                "tests, and looks for its settings there" % (option, path))
+
+
 def pytest_configure(config):
+    _refuse_apart(config)
     if config.getoption("--portprof-save") or \
             config.getoption("--portprof-compare"):
         config.pluginmanager.register(_Watch(config), "portprof-watch")
@@ -66,6 +82,11 @@ def _load(path, event, may_lack):
                                 % (path, error)) from None
 
 
+def _has_failed(item):
+    """Whether a unittest.TestCase has failed or was skipped: its run raises nothing."""
+    return bool(getattr(item, "_excinfo", None))
+
+
 class _Watch:
     def __init__(self, config):
         option = config.getoption
@@ -77,7 +98,9 @@ class _Watch:
             option("--portprof-compare")
         self.saved = _load(self.save, self.event, True) if self.save else {}
         self.base = _load(compare, self.event, False) if compare else {}
-        self.counts, self.slower = {}, []
+        # Workers of pytest-xdist have no file: what they count is in their reports.
+        self.is_worker = hasattr(config, "workerinput")
+        self.own, self.counts, self.slower = {}, {}, []
         try:
             self.counters = portprof.Counters(self.event)
         except portprof.Error as error:
@@ -97,12 +120,12 @@ class _Watch:
             count = self._count(run)
             base = min(self.base.get(item.nodeid, [count]))
             for _ in range(self.repeat):
-                if not self._is_slower(count, base):
+                if not self._is_slower(count, base) or _has_failed(item):
                     break
                 count = min(count, self._count(run))
-            self.counts[item.nodeid] = count
-            if self._is_slower(count, base):
-                self.slower.append(item.nodeid)
+            is_slower = self._is_slower(count, base) and not _has_failed(item)
+            self.own[item.nodeid] = [count, is_slower]
+            if is_slower:
                 pytest.fail("slower: %s counted %.0f, %.0f before (%+.1f %%), the "
                             "least of %d runs" % (
                                 self.event, count, base,
@@ -113,9 +136,25 @@ class _Watch:
     def _is_slower(self, count, base):
         return count > base * self.above and count > base + self.floor
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        outcome = yield
+        if call.when == "call":
+            outcome.get_result().portprof = self.own.pop(item.nodeid, None)
+
+    def pytest_runtest_logreport(self, report):
+        # A test that failed has not done all of its work: that is no base.
+        if getattr(report, "portprof", None) is None:
+            return
+        count, is_slower = report.portprof
+        if is_slower:
+            self.slower.append(report.nodeid)
+        if is_slower or report.outcome == "passed":
+            self.counts[report.nodeid] = count
+
     def pytest_sessionfinish(self):
         self.counters.close()
-        if not self.save:
+        if not self.save or self.is_worker:
             return
         for name, count in self.counts.items():
             self.saved.setdefault(name, []).append(count)

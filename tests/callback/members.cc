@@ -168,6 +168,37 @@ static void count()
 	MUST(group.read(0).scaled == 0);
 }
 
+// Where nobody can see waits there is nothing to try.
+static void wait_for()
+{
+	const struct timespec nap = { 0, 50000000 };
+	bool slept = false, others = false;
+	portprof::config config;
+
+	config.event("blocked-time").callback([&](const portprof_batch &batch) {
+		for (std::size_t i = 0; i < batch.count; i++) {
+			const portprof_record *record =
+				portprof_batch_record(&batch, i);
+
+			if (portprof::field_text(batch, *record, 1) == "sleep")
+				slept = true;
+			others = others || !portprof::field_text(batch, *record,
+			                                         100).empty();
+		}
+	});
+	try {
+		portprof::session session(config);
+		portprof::sampling scope(session);
+
+		nanosleep(&nap, nullptr);
+		scope.stop();
+	} catch (const portprof::error &error) {
+		MUST(error.status() == PORTPROF_E_UNSUPPORTED);
+		return;
+	}
+	MUST(slept && !others);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 3)
@@ -188,6 +219,7 @@ int main(int argc, char **argv)
 		poll_descriptor(argv[1]);
 		refuse();
 		count();
+		wait_for();
 	} catch (const portprof::error &error) {
 		std::printf("thrown: %s\n", error.what());
 		return 1;

@@ -4,7 +4,8 @@
 
 SCRIPT_TESTS_ALL += tests/package/check-abi.sh tests/package/check-lists.sh \
 	tests/package/check-release.sh
-SCRIPT_TESTS_LONG += tests/package/check-deb.sh tests/package/check-rpm.sh
+SCRIPT_TESTS_LONG += tests/package/check-deb.sh tests/package/check-programs.sh \
+	tests/package/check-rpm.sh
 EXTRA_DIST += \
 	packages/alpine/APKBUILD \
 	packages/freebsd/Makefile \

@@ -90,29 +90,89 @@ run_suite() { # MS ARGUMENT...
 	(cd "$tmp/suite" && MS=$1 && export MS && shift &&
 		timeout 600 $pytest "$@" >"$tmp/said" 2>&1)
 }
-run_suite 20 --portprof-save "$tmp/base.json"
+run_suite 20 --portprof-save="$tmp/base.json"
 same "saved" 0 $?
-run_suite 20 --portprof-save "$tmp/base.json" -k "not new"
+run_suite 20 --portprof-save="$tmp/base.json" -k "not new"
 same "saved again" "0 5" \
 	"$? $(grep -c '^   *[0-9.]*,\{0,1\}$' "$tmp/base.json")"
-run_suite 20 --portprof-compare "$tmp/base.json" --portprof-fail-above 50
+same "under the same names" 3 "$(grep -c '"test_them' "$tmp/base.json")"
+run_suite 20 --portprof-save "$tmp/base.json"
+has "a path apart, which pytest takes for tests, is refused" \
+	'say --portprof-save=.*/base.json' "$tmp/said"
+run_suite 20 --portprof-save here.json
+same "in the same folder it is not" "0 3" \
+	"$? $(grep -c '"test_them' "$tmp/suite/here.json")"
+run_suite 20 --portprof-compare="$tmp/base.json" --portprof-fail-above 50
 same "the same again: none fails" 0 $?
-run_suite 60 --portprof-compare "$tmp/base.json" --portprof-fail-above 50
+run_suite 60 --portprof-compare="$tmp/base.json" --portprof-fail-above 50
 same "three times as slow: fails" 1 $?
 has "and says by how much" \
 	'slower: task-clock counted [0-9]+, 2[0-9]{7} before \(\+[12][0-9]{2}' \
 	"$tmp/said"
 has "it alone" '^1 failed, 2 passed' "$tmp/said"
-run_suite 60 --portprof-compare "$tmp/none.json"
+run_suite 60 --portprof-compare="$tmp/none.json"
 has "no base: said" 'none.json: no such file; make it by --portprof-save' \
 	"$tmp/said"
-run_suite 60 --portprof-compare "$tmp/base.json" --portprof-event page-faults
+run_suite 60 --portprof-compare="$tmp/base.json" --portprof-event page-faults
 has "a base of another event: said" 'counts of task-clock, not of page-faults' \
 	"$tmp/said"
 echo '[1]' >"$tmp/bad.json"
-run_suite 60 --portprof-compare "$tmp/bad.json"
+run_suite 60 --portprof-compare="$tmp/bad.json"
 has "no such file: said" 'bad.json is no file of --portprof-save' "$tmp/said"
-run_suite 20 --portprof-save "$tmp/x.json" --portprof-event task-clokc
+run_suite 20 --portprof-save="$tmp/x.json" --portprof-event task-clokc
 has "a wrong event: said" 'did you mean task-clock' "$tmp/said"
 check "and nothing is written" test ! -e "$tmp/x.json"
+
+# unittest keeps to itself what its tests raise.
+mkdir "$tmp/unit"
+cat >"$tmp/unit/test_unit.py" <<'PYTHON'
+import os
+import time
+import unittest
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.runs = 0
+
+    def test_changed(self):
+        self.runs += 1
+        assert self.runs == 1
+        end = time.process_time() + int(os.environ["MS"]) / 1000
+        while time.process_time() < end:
+            pass
+
+    def test_fails(self):
+        self.fail()
+
+    def test_skipped(self):
+        self.skipTest("not here")
+
+
+def test_other():
+    pass
+PYTHON
+# shellcheck disable=SC2086
+run_unit() { # MS ARGUMENT...
+	(cd "$tmp/unit" && MS=$1 && export MS && shift &&
+		timeout 600 $pytest "$@" >"$tmp/said" 2>&1)
+}
+run_unit 20 --portprof-save="$tmp/unit.json"
+same "a test that fails or is skipped has no count" \
+	'"test_unit.py::Case::test_changed" "test_unit.py::test_other"' \
+	"$(grep -o '"test_unit[^"]*"' "$tmp/unit.json" | tr '\n' ' ' | sed 's/ $//')"
+run_unit 60 --portprof-compare="$tmp/unit.json" --portprof-fail-above 50
+has "one of unittest is watched, too" '^2 failed, 1 passed, 1 skipped' "$tmp/said"
+has "and it is the slower one" ' 2 tests counted by task-clock, 1 slower' "$tmp/said"
+# shellcheck disable=SC2086 # words
+if $pytest -n 2 --version >/dev/null 2>&1; then
+	run_suite 20 -n 2 --portprof-save="$tmp/workers.json"
+	same "workers of xdist count into one file" "0 3" \
+		"$? $(grep -c '"test_them' "$tmp/workers.json")"
+	run_suite 60 -n 2 --portprof-compare="$tmp/base.json" --portprof-fail-above 50
+	has "and fail the test that got slower" '^1 failed, 2 passed' "$tmp/said"
+	has "which is summed up" ' 3 tests counted by task-clock, 1 slower' "$tmp/said"
+else
+	skip "workers of xdist" "no pytest-xdist here"
+fi
 tap_end

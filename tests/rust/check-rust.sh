@@ -41,6 +41,16 @@ has_not "it builds, without a warning" '^warning' "$tmp/words"
 check "$(grep -c _Static_assert "$tmp/layout.c") sizes, places and numbers" \
 	$CC -I"$srcdir/api" -c "$tmp/layout.c" -o "$tmp/layout.o"
 
+# Debian 12 has Rust 1.63.
+if cargo clippy --version >/dev/null 2>&1; then
+	cargo clippy --offline --all-targets -- -D clippy::incompatible_msrv \
+		>"$tmp/words" 2>&1
+	same "it needs no newer Rust than it names" 0 $?
+	grep -A 1 '^error' "$tmp/words" | sed 's/^/# /'
+else
+	skip "it needs no newer Rust than it names" "no clippy here"
+fi
+
 # A process has one session of some backends.
 RUST_TEST_THREADS=1 timeout 600 cargo test --offline >"$tmp/words" 2>&1
 same "what the safe layer promises" 0 $?

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The C++ header compiles as its standards say, and its example runs over the library.
+# The C++ header compiles as its standards say, its example runs over the library, and
+# what its page says compiles.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${CXX:=c++}"
+: "${CXX:=c++}" "${AWK:=awk}"
 . "$srcdir/tests/tools/tap.sh"
 
 # The library of this build, as libtool names it.
@@ -60,5 +61,25 @@ for standard in c++11 c++17; do
 	has "$words: with status and name" 'PORTPROF_E_NOTFOUND.*no-such-event' \
 		"$tmp/out"
 done
+
+# Each block of doc/cpp.md is the body of a function.
+$AWK '/^```$/ { if (inside) print "}"; inside = 0 }
+	inside
+	/^```cpp$/ { inside = 1; print "void block" ++blocks "()\n{" }' \
+	"$srcdir/doc/cpp.md" >"$tmp/blocks"
+{
+	echo '#include <portprof.hpp>'
+	echo '#include <iostream>'
+	echo 'extern void work(), first();'
+	cat "$tmp/blocks"
+} >"$tmp/blocks.cc"
+if $CXX -std=c++11 -o "$tmp/none" "$tmp/none.cc" 2>/dev/null; then
+	# shellcheck disable=SC2086
+	check "the $(grep -c '^void block' "$tmp/blocks") blocks of doc/cpp.md compile" \
+		$CXX -std=c++11 -Wall -Wextra -Werror -I"$srcdir/api" \
+		-I"$builddir/api" -c -o "$tmp/none.o" "$tmp/blocks.cc"
+else
+	skip "the blocks of doc/cpp.md compile" "no C++ compiler"
+fi
 
 tap_end

@@ -58,31 +58,51 @@ pub struct portprof_diag {
     pub suggestions: [[c_char; 96]; 3],
 }
 
+/// The account of an event. Weights are in its unit, nanoseconds for clocks:
+/// total + excess = kept + outside + unattributed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct portprof_stats {
     pub size: usize,
     pub delivered_samples: u64,
+    /// What went to at least one destination.
     pub kept_samples: u64,
+    /// What was in no range, or filtered.
     pub outside_samples: u64,
+    /// Dropped by the kernel or by a full buffer.
     pub lost_samples: u64,
+    /// What the event itself counted.
     pub total_weight: u64,
     pub kept_weight: u64,
     pub outside_weight: u64,
+    /// Without a sample: ends of threads, and the following.
     pub unattributed_weight: u64,
+    /// Part of it: threads that could not be attached to.
     pub not_attached_weight: u64,
+    /// How often the kernel held back samples.
     pub throttled: u64,
+    /// Of the target while it was measured.
     pub cpu_time_ns: u64,
+    /// CPU time of the library's own thread.
     pub own_cost_ns: u64,
+    /// 1: `lost_samples` is exact; 0: it is a lower bound. So in the next.
     pub lost_certainty: u32,
     pub unattributed_certainty: u32,
+    /// 0 if a period was asked for.
     pub requested_hz: f64,
+    /// By the kernel; 0: unknown.
     pub granted_hz: f64,
+    /// Samples for each second of CPU time.
     pub achieved_hz: f64,
+    /// In the event's unit; 0 if a rate was asked for.
     pub requested_period: u64,
+    /// 0: unknown, or varying.
     pub granted_period: u64,
+    /// What samples weigh above the total.
     pub excess_weight: u64,
+    /// Of all weights together; of a part with the share s this times the root of s.
     pub standard_error: u64,
+    /// Of the CPUs, when all that runs is measured; in no total.
     pub idle_time_ns: u64,
 }
 

@@ -25,10 +25,63 @@
 //! [`Error`] says what was tried, what the system answered and what to do. Any thread
 //! may use any value. In a forked child they are inert: calls fail with
 //! [`Status::Forked`].
+//!
+//! # Settings
+//!
+//! [`Config::set`] takes what a configuration file has: `backend` (`perf`, `timer`,
+//! `itimer`, `rusage` ...; without it the best one is taken), `frequency` in samples
+//! for each second of the event, or `period` in its unit, `callchain` (how many callers),
+//! `timeline`. Without an event it is CPU time, at 100 Hz. [`Profile::notes`] are
+//! sentences that a user should read, and [`Profile::stats`] is an account that closes.
+//!
+//! # Samples in the program
+//!
+//! ```no_run
+//! # fn work() {}
+//! # fn main() -> Result<(), portprof::Error> {
+//! let profile = portprof::Config::new()?
+//!     .number("callchain", 64)?
+//!     .callback(|batch| {
+//!         for sample in batch.samples() {
+//!             println!("{:#x}: {} ns", sample.address(), sample.weight());
+//!         }
+//!     })?
+//!     .open()?;
+//! profile.start()?;
+//! work();
+//! profile.stop()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An event loop waits for [`Profile::descriptor`], then calls [`Profile::flush`].
+//!
+//! # Parts of a program, and whose work it is
+//!
+//! ```no_run
+//! # fn work() {}
+//! # fn main() -> Result<(), portprof::Error> {
+//! let regions = portprof::Config::new()?.event("task-clock")?.open_regions()?;
+//! {
+//!     let _region = portprof::Region::begin("solve"); // to the end of the block
+//!     let _label = portprof::Label::push("endpoint", "/solve");
+//!     work();
+//! }
+//! for row in regions.read()? {
+//!     println!("{}: {} calls, {:?} ns", row.name, row.calls, row.counts[0].value());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A program that only names its regions is counted by `PORTPROF=regions ./app`, which
+//! writes a table at its end. `portprof report --sort label:endpoint` sums samples by a
+//! label.
+#![warn(unsafe_op_in_unsafe_fn)]
 use portprof_sys as sys;
 use std::ffi::{CStr, CString};
-use std::os::fd::RawFd;
 use std::os::raw::{c_char, c_int, c_void};
+use std::os::unix::io::RawFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::{fmt, mem, ptr, slice};
@@ -210,7 +263,7 @@ impl Config {
         take: impl FnMut(&Batch<'_>) + Send + 'static,
     ) -> Result<Config, Error> {
         let take: Arc<Take> = Arc::new(Mutex::new(Box::new(take)));
-        let context = Arc::as_ptr(&take).cast_mut().cast();
+        let context = Arc::as_ptr(&take) as *mut c_void;
         // SAFETY: this config and its sessions keep what the context points to.
         check(unsafe { sys::portprof_config_add_callback(self.handle, pass_on, context) })?;
         self.kept.push(take);
@@ -276,7 +329,7 @@ unsafe extern "C" fn pass_on(batch: *const sys::portprof_batch, context: *mut c_
 pub struct Batch<'a>(&'a sys::portprof_batch);
 
 impl<'a> Batch<'a> {
-    pub fn samples(&self) -> impl Iterator<Item = Sample<'a>> + use<'a> {
+    pub fn samples(&self) -> impl Iterator<Item = Sample<'a>> + 'a {
         let batch = self.0;
         (0..batch.count)
             .map(move |i| {
@@ -308,10 +361,12 @@ impl<'a> Sample<'a> {
         self.record.weight
     }
 
+    /// The program counter.
     pub fn address(&self) -> u64 {
         self.record.address
     }
 
+    /// Whether it was in the kernel.
     pub fn is_kernel(&self) -> bool {
         self.has(sys::PORTPROF_FIELD_KERNEL)
     }
@@ -512,7 +567,7 @@ impl Regions {
             0
         }
         let mut rows: Vec<RegionCount> = Vec::new();
-        let context = ptr::from_mut(&mut rows).cast();
+        let context = (&mut rows as *mut Vec<RegionCount>).cast();
         check(unsafe { sys::portprof_regions_read(ptr::null_mut(), 0, take, context) })?;
         Ok(rows)
     }
@@ -566,8 +621,9 @@ impl Label {
     /// It never fails: a label that could not be added is not there.
     pub fn push(key: &str, value: &str) -> Label {
         let none = Label { before: None };
-        let (Ok(key), Ok(value)) = (c_string(key.as_bytes()), c_string(value.as_bytes())) else {
-            return none;
+        let (key, value) = match (c_string(key.as_bytes()), c_string(value.as_bytes())) {
+            (Ok(key), Ok(value)) => (key, value),
+            _ => return none,
         };
         // SAFETY: both strings live, and are copied.
         unsafe {
