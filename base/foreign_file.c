@@ -4,6 +4,8 @@
 
 #include "base/foreign_file.h"
 
+#include "base/vector.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -93,6 +95,34 @@ FILE *ppi_foreign_stream(const char *path, unsigned how)
 	return file;
 }
 
+char *ppi_foreign_text(const char *path, unsigned how, size_t most)
+{
+	FILE *file = ppi_foreign_stream(path, how);
+	struct ppi_vector text = { 0 };
+	char piece[4096];
+	int error = file ? 0 : errno;
+	size_t got;
+
+	while (!error && (got = fread(piece, 1, sizeof(piece), file)) > 0)
+		if (got > most - text.count)
+			error = EFBIG;
+		else if (!ppi_vector_add(&text, 1, piece, got))
+			error = ENOMEM;
+	if (!error && ferror(file))
+		error = errno;
+	if (!error && !ppi_vector_add(&text, 1, "", 1))
+		error = ENOMEM;
+	if (!error && strlen(text.data) + 1 != text.count)
+		error = EILSEQ;
+	if (file)
+		fclose(file);
+	if (!error)
+		return text.data;
+	ppi_vector_free(&text);
+	errno = error;
+	return NULL;
+}
+
 bool ppi_foreign_is_harmless(const char *path)
 {
 	struct stat at;
@@ -119,5 +149,7 @@ size_t ppi_foreign_read(int fd, void *bytes, size_t count, uint64_t offset)
 
 const char *ppi_foreign_error(int error)
 {
-	return error == EINVAL ? "not a regular file" : strerror(error);
+	return error == EINVAL   ? "not a regular file"
+	       : error == EILSEQ ? "it is no text"
+	                         : strerror(error);
 }

@@ -32,6 +32,10 @@ int ppi_foreign_open(const char *path, unsigned how, struct stat *at);
 /* The same as a stream. */
 FILE *ppi_foreign_stream(const char *path, unsigned how);
 
+/* All of it as text, to be freed; NULL with errno: EFBIG for more than `most`
+ * bytes, EILSEQ for one that is 0. */
+char *ppi_foreign_text(const char *path, unsigned how, size_t most);
+
 /* The descriptor that a path names: /dev/fd/N, /dev/stdout and their like; -1: it
  * names none. */
 int ppi_descriptor_named(const char *path);

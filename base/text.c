@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- escaping ---- */
@@ -98,6 +99,15 @@ bool ppi_text_is_clean(const char *text)
 	return true;
 }
 
+void ppi_put_text(const char *text, FILE *out)
+{
+	char piece[PPI_TEXT_PIECE];
+	size_t length;
+
+	while ((length = ppi_text_next(&text, piece)) > 0)
+		fwrite(piece, 1, length, out);
+}
+
 void ppi_text_clean(const char *text, char *out, size_t bytes)
 {
 	char piece[PPI_TEXT_PIECE];
@@ -120,6 +130,43 @@ void ppi_text_hex(const unsigned char *bytes, size_t count, char *out)
 		*out++ = digits[bytes[i] & 15];
 	}
 	*out = '\0';
+}
+
+/* ---- names of files by a pattern ---- */
+
+char *ppi_pattern_fill(const char *pattern, ppi_pattern_fn expand,
+                       const void *context)
+{
+	char *filled = malloc(strlen(pattern) * PPI_PATTERN_BYTES + 1);
+	size_t used = 0;
+
+	for (; filled && *pattern; pattern++) {
+		char letter = pattern[0] == '%' ? pattern[1] : '\0';
+
+		if (letter && letter != '%' &&
+		    expand(letter, filled + used, PPI_PATTERN_BYTES, context)) {
+			used += strlen(filled + used);
+			pattern++;
+			continue;
+		}
+		filled[used++] = *pattern;
+		pattern += letter == '%';
+	}
+	if (filled)
+		filled[used] = '\0';
+	return filled;
+}
+
+bool ppi_pattern_has(const char *pattern, char letter)
+{
+	for (; *pattern; pattern++) {
+		if (*pattern != '%' || !pattern[1])
+			continue;
+		pattern++;
+		if (*pattern == letter)
+			return true;
+	}
+	return false;
 }
 
 /* ---- columns ---- */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- escaping ---- */
 
@@ -32,11 +33,27 @@ bool ppi_text_is_clean(const char *text);
 enum { PPI_TEXT_PIECE = 8 };
 size_t ppi_text_next(const char **text, char piece[PPI_TEXT_PIECE]);
 
+/* All of it. */
+void ppi_put_text(const char *text, FILE *out);
+
 /* As much of it as fits, no piece being cut, and a zero byte. */
 void ppi_text_clean(const char *text, char *out, size_t bytes);
 
 /* Bytes as lower-case hexadecimal digits, two each, and a zero byte. */
 void ppi_text_hex(const unsigned char *bytes, size_t count, char *out);
+
+/* ---- names of files by a pattern ---- */
+
+/* What stands for %LETTER, in `bytes` at `out`; false for other letters, which stay
+ * as they are. %% is a percent sign. */
+enum { PPI_PATTERN_BYTES = 256 };
+typedef bool (*ppi_pattern_fn)(char letter, char *out, size_t bytes,
+                               const void *context);
+
+/* To be freed; NULL when out of memory. */
+char *ppi_pattern_fill(const char *pattern, ppi_pattern_fn expand,
+                       const void *context);
+bool ppi_pattern_has(const char *pattern, char letter);
 
 /* ---- columns of a terminal, whatever the locale ---- */
 

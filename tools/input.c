@@ -8,6 +8,7 @@
 #include <portprof/tool.h>
 
 #include "base/foreign_file.h"
+#include "base/text.h"
 #include "tools/launch.h"
 #include "tools/options.h"
 #include "tools/ticker.h"

@@ -195,15 +195,6 @@ static void say_list(const char *words, va_list list)
 	free(text);
 }
 
-void ppi_put_text(const char *text, FILE *out)
-{
-	char piece[PPI_TEXT_PIECE];
-	size_t length;
-
-	while ((length = ppi_text_next(&text, piece)) > 0)
-		fwrite(piece, 1, length, out);
-}
-
 const char *ppi_shown(const char *text, char room[PPI_SHOWN_BYTES])
 {
 	if (ppi_text_is_clean(text))

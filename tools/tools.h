@@ -47,13 +47,10 @@ void ppi_say_failure(const char *doing);
 
 /*
  * Text that comes from elsewhere, from a file or the system, as people may
- * see it: a terminal obeys none of it (base/text.h). ppi_say does it
- * by itself.
+ * see it, as ppi_put_text of base/text.h prints it, for printf and for measuring:
+ * `text` itself, or as much of it as fits in `room`, which is the caller's.
+ * ppi_say does it by itself.
  */
-void ppi_put_text(const char *text, FILE *out);
-
-/* The same for printf and for measuring: `text` itself, or as much of it as
- * fits in `room`, which is the caller's. */
 enum { PPI_SHOWN_BYTES = 1024 };
 const char *ppi_shown(const char *text, char room[PPI_SHOWN_BYTES]);
 

@@ -268,15 +268,6 @@ static int column_of(const portprof_event_info *event)
 	return length < COLUMN_MIN ? COLUMN_MIN : (int)length;
 }
 
-static void put_clean(const char *text, FILE *out)
-{
-	char piece[PPI_TEXT_PIECE];
-	size_t length;
-
-	while ((length = ppi_text_next(&text, piece)) > 0)
-		fwrite(piece, 1, length, out);
-}
-
 static int metric_column(const portprof_metric *metric)
 {
 	size_t length = strlen(metric->name);
@@ -322,12 +313,12 @@ static int put_line(const portprof_region_info *region, void *context)
 	}
 	put_values(table, region);
 	fputs("  ", table->out);
-	put_clean(region->name, table->out);
+	ppi_put_text(region->name, table->out);
 	for (size_t i = 0; i < region->label_count; i++) {
 		fputs(i ? ", " : " {", table->out);
-		put_clean(region->labels[i].key, table->out);
+		ppi_put_text(region->labels[i].key, table->out);
 		fputc('=', table->out);
-		put_clean(region->labels[i].value, table->out);
+		ppi_put_text(region->labels[i].value, table->out);
 	}
 	if (region->label_count)
 		fputc('}', table->out);
@@ -346,13 +337,13 @@ static bool put_text(struct portprof_regions *all,
 
 	fputs("# regions of process ", out);
 	fprintf(out, "%" PRId64 " on ", origin->pid);
-	put_clean(origin->host, out);
+	ppi_put_text(origin->host, out);
 	if (origin->rank >= 0)
 		fprintf(out, ", rank %" PRId64, origin->rank);
 	fputc('\n', out);
 	if (refused) {
 		fprintf(out, "# %zu threads could not count: ", refused);
-		put_clean(why, out);
+		ppi_put_text(why, out);
 		fputc('\n', out);
 	}
 	fprintf(out, "%10s %10s", "thread", "calls");
@@ -545,10 +536,9 @@ void ppi_regions_want_none(void)
 
 /* ---- $PORTPROF: the file ---- */
 
-/* One of a pattern's letters, or false. */
-static bool expand(char letter, char *out, size_t bytes)
+static bool expand(char letter, char *out, size_t bytes, const void *place)
 {
-	const struct region_origin *origin = &asked.origin;
+	const struct region_origin *origin = place;
 
 	if (letter == 'h')
 		snprintf(out, bytes, "%s", origin->host);
@@ -558,43 +548,9 @@ static bool expand(char letter, char *out, size_t bytes)
 		snprintf(out, bytes, "%lld",
 		         (long long)(origin->rank >= 0 ? origin->rank
 		                                       : origin->pid));
-	else if (letter == '%')
-		snprintf(out, bytes, "%%");
 	else
 		return false;
 	return true;
-}
-
-static char *path_of(const char *pattern)
-{
-	size_t bytes = strlen(pattern) * sizeof(asked.origin.host) + 1;
-	char *path = malloc(bytes);
-	size_t used = 0;
-
-	for (; path && *pattern; pattern++) {
-		if (*pattern == '%' &&
-		    expand(pattern[1], path + used, bytes - used)) {
-			used += strlen(path + used);
-			pattern++;
-		} else {
-			path[used++] = *pattern;
-		}
-	}
-	if (path)
-		path[used] = '\0';
-	return path;
-}
-
-static bool has_letter(const char *pattern, char letter)
-{
-	for (; *pattern; pattern++) {
-		if (*pattern != '%' || !pattern[1])
-			continue;
-		pattern++;
-		if (*pattern == letter)
-			return true;
-	}
-	return false;
 }
 
 /* No two processes of a job, and no child and its parent, write one file. */
@@ -603,7 +559,7 @@ static char *find_path(void)
 	const char *usual = asked.is_text ? "portprof-regions.%h.%p.txt"
 	                                  : "portprof-regions.%h.%p.json";
 	const char *pattern = asked.output ? asked.output : usual;
-	bool has_pid = has_letter(pattern, 'p');
+	bool has_pid = ppi_pattern_has(pattern, 'p');
 	size_t bytes = strlen(pattern) + sizeof(".%r.%p");
 	char *whole = malloc(bytes), *path;
 
@@ -611,9 +567,9 @@ static char *find_path(void)
 		return NULL;
 	snprintf(whole, bytes, "%s%s%s", pattern,
 	         asked.origin.rank >= 0 && !has_pid &&
-	         !has_letter(pattern, 'r') ? ".%r" : "",
+	         !ppi_pattern_has(pattern, 'r') ? ".%r" : "",
 	         asked.is_child && !has_pid ? ".%p" : "");
-	path = path_of(whole);
+	path = ppi_pattern_fill(whole, expand, &asked.origin);
 	free(whole);
 	return path;
 }

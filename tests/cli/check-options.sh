@@ -76,6 +76,9 @@ for verb in $verbs; do
 		"$(cat $pages | grep '^[.]It Fl' |
 			grep -oE 'Fl -?[A-Za-z-]+' | sed 's/^Fl /-/' | sort -u)"
 done
+same "portprof(1) has the same verbs" "$(echo "$verbs" | sort)" \
+	"$(sed -n 's/^[.]It Cm \([a-z]*\)$/\1/p' "$srcdir/doc/man/portprof.1" |
+		sort)"
 for verb in record report stat list doctor config; do
 	wrong "$verb" "--color: 'blue' is not auto, always or never$" \
 		--color blue

@@ -47,12 +47,22 @@ all="--no-paths --no-host --no-source"
 "$portprof" record -q -g -F 997 -o all.pb.gz -- "$mine" 200 2>words ||
 	{ cat words; exit 1; }
 keeps all.pb.gz
+
+# All but two, which have no names of functions, and one that may not be built.
+without=none
+"$portprof" export -q -f otlp -o otlp all.pb.gz 2>words ||
+	! grep -q 'built without' words || without=otlp
+formats=$("$portprof" export -f none 2>&1 |
+	sed -n "s/.* is not one of \([a-z, -]*\)$/\1/p" | tr -d , | tr ' ' '\n' |
+	grep -vx -e gmon -e gperftools -e "$without")
+check "there are formats" [ "$(echo "$formats" | wc -l)" -ge 5 ]
+
 has "all.pb.gz: has the host's name" "host: $host" all.pb.gz.plain
 # shellcheck disable=SC2086
 {
 	"$portprof" record -q $all -g -F 997 -o record.pb.gz -- "$mine" 200
 	"$portprof" names $all -o names.pb.gz all.pb.gz
-	for format in pprof folded callgrind perf-script speedscope; do
+	for format in $formats; do
 		"$portprof" export -q $all -f "$format" -o "$format" all.pb.gz
 	done
 	"$portprof" report $all --html page.html all.pb.gz
@@ -61,8 +71,7 @@ has "all.pb.gz: has the host's name" "host: $host" all.pb.gz.plain
 } 2>words
 # but that a sample fell between two functions
 same "nothing is said" "" "$(grep -v " in no known function" words)"
-for file in record.pb.gz names.pb.gz pprof folded callgrind perf-script \
-	speedscope page.html diff.html; do
+for file in record.pb.gz names.pb.gz $formats page.html diff.html; do
 	leaves "$file"
 done
 "$portprof" report --html whole.html all.pb.gz

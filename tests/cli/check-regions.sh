@@ -221,14 +221,15 @@ sed 's/"event": "[^"]*"/"event": "other"/' job.json.1 >other.json
 sed 's/"counts": \[{/"counts": [{}, {/' job.json.1 >more.json
 echo '{"a": [[[[[[[[[[[[[[[[[[[[[[[[' >deep.json
 cp job.json.0 twin.json
+printf '{"a": "\000"}' >zero.json
 "$portprof" merge job.json.0 cut.json later.json other.json more.json \
-	deep.json twin.json missing.json . job.json.1 >sum 2>words
+	deep.json twin.json zero.json missing.json . job.json.1 >sum 2>words
 same "bad files: status" 1 $?
 has "the others are summed" '^turn +calls +2 +6 ' sum
-for file in cut later other more deep twin missing; do
+for file in cut later other more deep twin zero missing; do
 	has "$file.json is named" "'$file.json' is left out: .{10}" words
 done
-same "and counted" 1 "$(grep -c '^portprof: 8 files were left out$' words)"
+same "and counted" 1 "$(grep -c '^portprof: 9 files were left out$' words)"
 "$portprof" merge -j cut.json >sum 2>words
 same "nothing to merge: status" 1 $?
 same "and nothing is printed" "" "$(cat sum)"

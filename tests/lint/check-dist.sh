@@ -29,7 +29,7 @@ comm -13 "$tmp/git" "$tmp/tarball" |
 		-e '^aclocal\.m4$' -e '^configure$' -e '^config\.h\.in$' \
 		-e '^Makefile\.in$' -e '\.pb-c\.[ch]$' >"$tmp/extra" || :
 if [ -s "$tmp/extra" ]; then
-	sed 's|^|in the tarball, not in git: |' "$tmp/extra"
+	sed 's|^|in the tarball, not in git (git add?): |' "$tmp/extra"
 	status=1
 fi
 # The same bytes, too.

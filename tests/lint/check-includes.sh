@@ -73,13 +73,20 @@ function part_of(path) {
 	return path
 }
 
-# Who in tools/ may include which of its folders: a verb never a verb. What is
-# not in this table includes its own folder and tools/*.h.
+# Who in tools/ may include which of its folders: a verb, which is in the table of
+# tools/portprof.c, never a verb. What is not in this table includes its own folder
+# and tools/*.h.
 BEGIN {
-	count = split("annotate browse config diff doctor export fetch list merge " \
-	              "names push record report selftest stat top", verbs, " ")
-	for (i = 1; i <= count; i++)
-		below[verbs[i]] = " view symbols page screen targets fleet "
+	while ((getline text < "tools/portprof.c") > 0)
+		if (match(text, /ppi_[a-z]+_main/)) {
+			verb = substr(text, RSTART + 4, RLENGTH - 9)
+			below[verb] = " view symbols page screen targets fleet "
+			verbs++
+		}
+	if (verbs < 7) {
+		print "tools/portprof.c has no table of verbs"
+		bad++
+	}
 	below["page"] = " view symbols "
 	below["screen"] = " view symbols "
 	below["view"] = " symbols "

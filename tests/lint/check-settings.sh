@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The header, the two manual pages and the library list the same settings.
+# The header, the two manual pages and the library list the same settings; the header,
+# the manual page, the command and Fortran's module the same reasons of failures.
 set -eu
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-settings.XXXXXX")
@@ -43,5 +44,22 @@ compare "$tmp/names" "portprof_config(3)"
 sed -n 's/^\.It Li \([a-z]*\) No =.*/\1/p' "$srcdir/doc/man/portprof.conf.5" \
 	>"$tmp/file"
 compare "$tmp/file" "portprof.conf(5)"
+
+sed -n 's/^\t\(PORTPROF_REASON_[A-Z_]*\) = .*/\1/p' "$srcdir/api/portprof/status.h" |
+	sort >"$tmp/reasons"
+[ "$(wc -l <"$tmp/reasons")" -gt 15 ] || { echo "no list of reasons"; exit 1; }
+reasons() { # FILE, PATTERN of the lines that list them
+	sed -n "/$2/s/.*\(PORTPROF_REASON_[A-Z_]*\).*/\1/p" "$srcdir/$1" |
+		sort -u >"$tmp/named"
+	comm -23 "$tmp/reasons" "$tmp/named" >"$tmp/only"
+	[ ! -s "$tmp/only" ] || {
+		echo "$1 lacks a reason of status.h:"
+		cat "$tmp/only"
+		status=1
+	}
+}
+reasons tools/messages.c '\[PORTPROF_REASON_[A-Z_]*\] = "'
+reasons api/portprof_c.f90 'parameter'
+reasons doc/man/portprof_status.3 '^[.]It Dv'
 echo "check-settings: $(wc -l <"$tmp/all" | tr -d ' ') settings"
 exit $status

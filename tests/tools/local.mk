@@ -88,4 +88,4 @@ tests_tools_test_symbols_table_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_preload_settings_SOURCES = \
 	tests/tools/test_preload_settings.c tools/preload/settings.c
 tests_tools_test_preload_settings_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_preload_settings_LDADD = $(CMOCKA_LIBS)
+tests_tools_test_preload_settings_LDADD = libportprof-base.la $(CMOCKA_LIBS)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "tools/preload/preload.h"
 
 static struct ppi_preload_settings settings;
@@ -77,8 +78,8 @@ static void patterns_name_the_process(void **state)
 	assert_path("%x%", 4194304, "%x%");
 	assert_path("%p%p%p%p%p%p", 4194304,
 	            "419430441943044194304419430441943044194304");
-	assert_true(ppi_preload_is_unique("a%%%p"));
-	assert_false(ppi_preload_is_unique("a%%p%n"));
+	assert_true(ppi_pattern_has("a%%%p", 'p'));
+	assert_false(ppi_pattern_has("a%%p%n", 'p'));
 	first = ppi_preload_path("%n", 1);
 	second = ppi_preload_path("%n", 1);
 	assert_int_equal(strlen(first), 16);

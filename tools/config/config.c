@@ -6,6 +6,7 @@
 
 #include "base/foreign_file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "tools/options.h"
 #include "tools/terminal.h"

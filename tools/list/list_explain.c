@@ -7,6 +7,7 @@
 #include <portprof/tool.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -9,6 +9,7 @@
 #include <portprof/tool.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "tools/list/list.h"
 #include "tools/terminal.h"
 #include "tools/tools.h"

@@ -26,14 +26,11 @@ struct row {
 	size_t count;
 };
 
+/* A file, as the sum of its rows. */
 struct table {
-	struct ppi_merge_process process;
-	struct ppi_merge_event *events;
-	size_t event_count;
-	struct ppi_merge_metric *metrics;
-	size_t metric_count;
-	struct row *rows;
-	size_t row_count;
+	struct ppi_merge_regions all; /* of one process */
+	size_t columns;               /* of each row; 0: there is none */
+	bool is_uneven;
 	char *type;
 	uint64_t schema;
 };
@@ -50,21 +47,6 @@ static void *more(void *list, size_t count, size_t bytes)
 	return grown;
 }
 
-static void free_process(struct ppi_merge_process *process)
-{
-	free(process->path);
-	free(process->host);
-}
-
-static void free_events(struct ppi_merge_event *events, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(events[i].name);
-		free(events[i].unit);
-	}
-	free(events);
-}
-
 static void free_metric(struct ppi_merge_metric *metric)
 {
 	free(metric->name);
@@ -73,61 +55,94 @@ static void free_metric(struct ppi_merge_metric *metric)
 	free(metric->by);
 }
 
-static void free_metrics(struct ppi_merge_metric *metrics, size_t count)
+void ppi_merge_regions_free(struct ppi_merge_regions *all)
 {
-	for (size_t i = 0; i < count; i++)
-		free_metric(&metrics[i]);
-	free(metrics);
+	struct ppi_merge_region *region, *next;
+
+	HASH_ITER(hh, all->regions, region, next) {
+		HASH_DELETE(hh, all->regions, region);
+		for (size_t i = 0; i < region->processes; i++)
+			free(region->rows[i]);
+		free(region->rows);
+		free(region->name);
+		free(region);
+	}
+	for (size_t i = 0; i < all->process_count; i++) {
+		free(all->processes[i].path);
+		free(all->processes[i].host);
+	}
+	for (size_t i = 0; i < all->event_count; i++) {
+		free(all->events[i].name);
+		free(all->events[i].unit);
+	}
+	for (size_t i = 0; i < all->metric_count; i++)
+		free_metric(&all->metrics[i]);
+	free(all->processes);
+	free(all->events);
+	free(all->metrics);
 }
 
-static void free_table(struct table *table)
+/* ---- regions and their cells ---- */
+
+static struct ppi_merge_region *find_region(struct ppi_merge_regions *all,
+                                            const char *name)
 {
-	free_process(&table->process);
-	free_events(table->events, table->event_count);
-	free_metrics(table->metrics, table->metric_count);
-	for (size_t i = 0; i < table->row_count; i++) {
-		free(table->rows[i].name);
-		free(table->rows[i].cells);
+	struct ppi_merge_region *region;
+
+	HASH_FIND_STR(all->regions, name, region);
+	if (region)
+		return region;
+	region = more(NULL, 0, sizeof(*region));
+	region->name = more(NULL, 0, strlen(name) + 1);
+	memcpy(region->name, name, strlen(name));
+	HASH_ADD_KEYPTR(hh, all->regions, region->name, strlen(name), region);
+	return region;
+}
+
+/* Where the cells of a region and process are; NULL there: none yet. */
+static struct ppi_region_cell **find_cells(struct ppi_merge_regions *all,
+                                           const char *name, size_t process)
+{
+	struct ppi_merge_region *region = find_region(all, name);
+
+	while (region->processes <= process) {
+		region->rows = more(region->rows, region->processes,
+		                    sizeof(*region->rows));
+		region->processes++;
 	}
-	free(table->rows);
-	free(table->type);
+	return &region->rows[process];
+}
+
+static void add_cell(struct ppi_region_cell *sum,
+                     const struct ppi_region_cell *cell)
+{
+	sum->is_known &= cell->is_known;
+	sum->is_estimate |= cell->is_estimate;
+	sum->value = sum->value > UINT64_MAX - cell->value
+	                     ? UINT64_MAX
+	                     : sum->value + cell->value;
+}
+
+/* Takes the cells over. */
+static void add_row(struct table *table, struct row *row)
+{
+	struct ppi_region_cell **cells;
+
+	if (table->columns == 0)
+		table->columns = row->count;
+	table->is_uneven |= table->columns != row->count;
+	if (table->is_uneven)
+		return;
+	cells = find_cells(&table->all, row->name, 0);
+	for (size_t i = 0; *cells && i < row->count; i++)
+		add_cell(&(*cells)[i], &row->cells[i]);
+	if (!*cells) {
+		*cells = row->cells;
+		row->cells = NULL;
+	}
 }
 
 /* ---- reading one ---- */
-
-static char *read_whole(const char *path, const char **why)
-{
-	struct stat at;
-	int fd = ppi_foreign_open(path, PPI_FOREIGN_TYPED, &at);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-	char *text = NULL;
-	size_t used = 0, room = 4096;
-
-	*why = file ? NULL : ppi_foreign_error(errno);
-	while (file && !*why) {
-		text = realloc(text, room);
-		if (!text) {
-			*why = "out of memory";
-			break;
-		}
-		used += fread(text + used, 1, room - used - 1, file);
-		if (ferror(file))
-			*why = strerror(errno);
-		if (used < room - 1)
-			break;
-		if (room >= FILE_MAX)
-			*why = "it is larger than any table of regions";
-		room *= 2;
-	}
-	if (file)
-		fclose(file);
-	if (*why) {
-		free(text);
-		return NULL;
-	}
-	text[used] = '\0';
-	return text;
-}
 
 static void replace(char **text, char *by)
 {
@@ -135,14 +150,13 @@ static void replace(char **text, char *by)
 	*text = by;
 }
 
-static void read_event(struct ppi_json_in *in, struct table *table)
+static void read_event(struct ppi_json_in *in, struct ppi_merge_regions *all)
 {
 	struct ppi_merge_event *event;
 	char key[KEY_BYTES];
 
-	table->events = more(table->events, table->event_count,
-	                     sizeof(*table->events));
-	event = &table->events[table->event_count++];
+	all->events = more(all->events, all->event_count, sizeof(*all->events));
+	event = &all->events[all->event_count++];
 	ppi_json_in_enter(in, '{');
 	while (ppi_json_in_key(in, key, sizeof(key)))
 		if (strcmp(key, "event") == 0)
@@ -164,14 +178,14 @@ static void read_factors(struct ppi_json_in *in, double **factors,
 	}
 }
 
-static void read_metric(struct ppi_json_in *in, struct table *table)
+static void read_metric(struct ppi_json_in *in, struct ppi_merge_regions *all)
 {
 	struct ppi_merge_metric *metric;
 	char key[KEY_BYTES];
 
-	table->metrics = more(table->metrics, table->metric_count,
-	                      sizeof(*table->metrics));
-	metric = &table->metrics[table->metric_count++];
+	all->metrics = more(all->metrics, all->metric_count,
+	                    sizeof(*all->metrics));
+	metric = &all->metrics[all->metric_count++];
 	ppi_json_in_enter(in, '{');
 	while (ppi_json_in_key(in, key, sizeof(key)))
 		if (strcmp(key, "metric") == 0)
@@ -187,7 +201,7 @@ static void read_metric(struct ppi_json_in *in, struct table *table)
 	in->is_wrong |= !metric->name || !metric->unit;
 	/* nobody said how it is computed */
 	if (!metric->of && !metric->by)
-		free_metric(&table->metrics[--table->metric_count]);
+		free_metric(&all->metrics[--all->metric_count]);
 }
 
 static void read_count(struct ppi_json_in *in, struct ppi_region_cell *cell)
@@ -210,37 +224,38 @@ static void read_count(struct ppi_json_in *in, struct ppi_region_cell *cell)
 
 static void read_row(struct ppi_json_in *in, struct table *table)
 {
-	struct row *row;
+	struct row row = { .count = 1 };
 	char key[KEY_BYTES];
 
-	table->rows = more(table->rows, table->row_count, sizeof(*row));
-	row = &table->rows[table->row_count++];
-	row->cells = more(NULL, 0, sizeof(*row->cells));
-	row->count = 1;
+	row.cells = more(NULL, 0, sizeof(*row.cells));
 	ppi_json_in_enter(in, '{');
 	while (ppi_json_in_key(in, key, sizeof(key)))
 		if (strcmp(key, "region") == 0) {
-			replace(&row->name, ppi_json_in_text(in));
+			replace(&row.name, ppi_json_in_text(in));
 		} else if (strcmp(key, "calls") == 0) {
-			row->cells[0].is_known =
-				ppi_json_in_number(in, &row->cells[0].value);
+			row.cells[0].is_known =
+				ppi_json_in_number(in, &row.cells[0].value);
 		} else if (strcmp(key, "counts") == 0) {
 			ppi_json_in_enter(in, '[');
 			while (ppi_json_in_item(in)) {
-				row->cells = more(row->cells, row->count,
-				                  sizeof(*row->cells));
-				read_count(in, &row->cells[row->count++]);
+				row.cells = more(row.cells, row.count,
+				                 sizeof(*row.cells));
+				read_count(in, &row.cells[row.count++]);
 			}
 		} else {
 			ppi_json_in_skip(in);
 		}
-	in->is_wrong |= !row->name || !row->cells[0].is_known;
+	in->is_wrong |= !row.name || !row.cells[0].is_known;
+	if (!in->is_wrong)
+		add_row(table, &row);
+	free(row.name);
+	free(row.cells);
 }
 
 static void read_member(struct ppi_json_in *in, const char *key,
                         struct table *table)
 {
-	struct ppi_merge_process *process = &table->process;
+	struct ppi_merge_process *process = table->all.processes;
 
 	if (strcmp(key, "type") == 0)
 		replace(&table->type, ppi_json_in_text(in));
@@ -258,10 +273,10 @@ static void read_member(struct ppi_json_in *in, const char *key,
 		ppi_json_in_number(in, &process->refused_threads);
 	else if (strcmp(key, "events") == 0 && ppi_json_in_enter(in, '['))
 		while (ppi_json_in_item(in))
-			read_event(in, table);
+			read_event(in, &table->all);
 	else if (strcmp(key, "metrics") == 0 && ppi_json_in_enter(in, '['))
 		while (ppi_json_in_item(in))
-			read_metric(in, table);
+			read_metric(in, &table->all);
 	else if (strcmp(key, "regions") == 0 && ppi_json_in_enter(in, '['))
 		while (ppi_json_in_item(in))
 			read_row(in, table);
@@ -269,30 +284,36 @@ static void read_member(struct ppi_json_in *in, const char *key,
 		ppi_json_in_skip(in);
 }
 
-static bool are_rows_whole(const struct table *table)
+static bool is_even(const struct table *table)
 {
-	for (size_t i = 0; i < table->metric_count; i++)
-		if (table->metrics[i].of_count != table->event_count ||
-		    table->metrics[i].by_count != table->event_count)
+	const struct ppi_merge_regions *all = &table->all;
+
+	for (size_t i = 0; i < all->metric_count; i++)
+		if (all->metrics[i].of_count != all->event_count ||
+		    all->metrics[i].by_count != all->event_count)
 			return false;
-	for (size_t i = 0; i < table->row_count; i++)
-		if (table->rows[i].count != table->event_count + 1)
-			return false;
-	return true;
+	return !table->is_uneven && (table->columns == 0 ||
+	                             table->columns == all->event_count + 1);
 }
 
 /* False, after words, for what is no whole table. */
 static bool read_table(const char *path, struct table *table)
 {
+	struct ppi_merge_process *process;
 	struct ppi_json_in in;
-	const char *why;
-	char key[KEY_BYTES], *text = read_whole(path, &why);
+	char key[KEY_BYTES];
+	char *text = ppi_foreign_text(path, PPI_FOREIGN_TYPED, FILE_MAX);
 	bool is_good = false;
 
 	if (!text) {
-		ppi_say("'%s' is left out: %s", path, why);
+		ppi_say("'%s' is left out: %s", path, ppi_foreign_error(errno));
 		return false;
 	}
+	process = more(NULL, 0, sizeof(*process));
+	process->path = more(NULL, 0, strlen(path) + 1);
+	memcpy(process->path, path, strlen(path));
+	table->all.processes = process;
+	table->all.process_count = 1;
 	ppi_json_in_begin(&in, text);
 	ppi_json_in_enter(&in, '{');
 	while (ppi_json_in_key(&in, key, sizeof(key)))
@@ -307,7 +328,7 @@ static bool read_table(const char *path, struct table *table)
 		ppi_say("'%s' is left out: its schema is %llu, and this "
 		        "portprof reads %d", path,
 		        (unsigned long long)table->schema, SCHEMA);
-	else if (!table->process.host || !are_rows_whole(table))
+	else if (!process->host || !is_even(table))
 		ppi_say("'%s' is left out: it has no host, or a row without a "
 		        "count, or a metric without factors, for each event",
 		        path);
@@ -320,14 +341,12 @@ static bool read_table(const char *path, struct table *table)
 /* ---- adding ---- */
 
 static bool has_same_events(const struct ppi_merge_regions *all,
-                            const struct table *table)
+                            const struct ppi_merge_regions *part)
 {
-	if (all->process_count == 0)
-		return true;
-	if (all->event_count != table->event_count)
+	if (all->event_count != part->event_count)
 		return false;
 	for (size_t i = 0; i < all->event_count; i++)
-		if (strcmp(all->events[i].name, table->events[i].name) != 0)
+		if (strcmp(all->events[i].name, part->events[i].name) != 0)
 			return false;
 	return true;
 }
@@ -346,96 +365,48 @@ find_process(const struct ppi_merge_regions *all,
 	return NULL;
 }
 
-static struct ppi_merge_region *find_region(struct ppi_merge_regions *all,
-                                            const char *name)
+/* What of `part` goes over is `all`'s. */
+static void add_part(struct ppi_merge_regions *all,
+                     struct ppi_merge_regions *part)
 {
-	struct ppi_merge_region *region;
-
-	HASH_FIND_STR(all->regions, name, region);
-	if (region)
-		return region;
-	region = more(NULL, 0, sizeof(*region));
-	region->name = more(NULL, 0, strlen(name) + 1);
-	memcpy(region->name, name, strlen(name));
-	HASH_ADD_KEYPTR(hh, all->regions, region->name, strlen(name), region);
-	return region;
-}
-
-static void add_cell(struct ppi_region_cell *sum,
-                     const struct ppi_region_cell *cell)
-{
-	sum->is_known &= cell->is_known;
-	sum->is_estimate |= cell->is_estimate;
-	sum->value = sum->value > UINT64_MAX - cell->value
-	                     ? UINT64_MAX
-	                     : sum->value + cell->value;
-}
-
-static void add_row(struct ppi_merge_regions *all, const struct row *row,
-                    size_t process)
-{
-	struct ppi_merge_region *region = find_region(all, row->name);
-	struct ppi_region_cell **cells;
-
-	while (region->processes <= process) {
-		region->rows = more(region->rows, region->processes,
-		                    sizeof(*region->rows));
-		region->processes++;
-	}
-	cells = &region->rows[process];
-	if (!*cells) {
-		*cells = more(NULL, 0, row->count * sizeof(**cells));
-		for (size_t i = 0; i < row->count; i++)
-			(*cells)[i].is_known = true;
-	}
-	for (size_t i = 0; i < row->count; i++)
-		add_cell(&(*cells)[i], &row->cells[i]);
-}
-
-static void add_table(struct ppi_merge_regions *all, struct table *table,
-                      const char *path)
-{
-	struct ppi_merge_process *process;
 	size_t number = all->process_count;
 
-	if (number == 0) {
-		all->events = table->events;
-		all->event_count = table->event_count;
-		all->metrics = table->metrics;
-		all->metric_count = table->metric_count;
-		table->events = NULL;
-		table->metrics = NULL;
-		table->event_count = table->metric_count = 0;
+	all->processes = more(all->processes, number, sizeof(*all->processes));
+	all->processes[number] = part->processes[0];
+	all->processes[number].order = number;
+	all->process_count++;
+	part->process_count = 0;
+	for (struct ppi_merge_region *at = part->regions; at; at = at->hh.next) {
+		*find_cells(all, at->name, number) = at->rows[0];
+		at->rows[0] = NULL;
 	}
-	all->processes = more(all->processes, number, sizeof(*process));
-	process = &all->processes[all->process_count++];
-	*process = table->process;
-	table->process = (struct ppi_merge_process){ 0 };
-	process->path = strdup(path);
-	process->order = number;
-	for (size_t i = 0; i < table->row_count; i++)
-		add_row(all, &table->rows[i], number);
 }
 
 void ppi_merge_regions_add(struct ppi_merge_regions *all, const char *path)
 {
-	struct table table = { 0 };
+	struct table table = { .columns = 0 };
 	const struct ppi_merge_process *twin;
+	bool is_added = read_table(path, &table);
 
-	if (!read_table(path, &table)) {
-		all->left_out++;
-	} else if (!has_same_events(all, &table)) {
+	if (is_added && all->process_count == 0) {
+		table.all.left_out = all->left_out;
+		*all = table.all;
+		table.all = (struct ppi_merge_regions){ .processes = NULL };
+	} else if (is_added && !has_same_events(all, &table.all)) {
 		ppi_say("'%s' is left out: it has other events than '%s'", path,
 		        all->processes[0].path);
-		all->left_out++;
-	} else if ((twin = find_process(all, &table.process))) {
+		is_added = false;
+	} else if (is_added &&
+	           (twin = find_process(all, table.all.processes))) {
 		ppi_say("'%s' is left out: it is of the same process as '%s'",
 		        path, twin->path);
-		all->left_out++;
-	} else {
-		add_table(all, &table, path);
+		is_added = false;
+	} else if (is_added) {
+		add_part(all, &table.all);
 	}
-	free_table(&table);
+	all->left_out += !is_added;
+	ppi_merge_regions_free(&table.all);
+	free(table.type);
 }
 
 /* ---- what it comes to ---- */
@@ -543,23 +514,4 @@ double ppi_merge_metric_value(const struct ppi_merge_regions *all,
 	if (!has_by)
 		return of;
 	return by > 0 ? of / by : NAN;
-}
-
-void ppi_merge_regions_free(struct ppi_merge_regions *all)
-{
-	struct ppi_merge_region *region, *next;
-
-	HASH_ITER(hh, all->regions, region, next) {
-		HASH_DELETE(hh, all->regions, region);
-		for (size_t i = 0; i < region->processes; i++)
-			free(region->rows[i]);
-		free(region->rows);
-		free(region->name);
-		free(region);
-	}
-	for (size_t i = 0; i < all->process_count; i++)
-		free_process(&all->processes[i]);
-	free(all->processes);
-	free_events(all->events, all->event_count);
-	free_metrics(all->metrics, all->metric_count);
 }

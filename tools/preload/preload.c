@@ -25,6 +25,7 @@
 #include "base/clock_ns.h"
 #include "base/fork_guard.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "tools/preload/signals.h"
 
 #include <errno.h>
@@ -498,7 +499,7 @@ static bool make_unique(void)
 	char *output;
 
 	if (self.settings.share ||
-	    ppi_preload_is_unique(self.settings.output))
+	    ppi_pattern_has(self.settings.output, 'p'))
 		return true;
 	bytes = strlen(self.settings.output) + sizeof(".%p");
 	output = malloc(bytes);
@@ -591,7 +592,7 @@ static void prepare_heirs(const char *text, bool has_since)
 {
 	size_t bytes = strlen(text) + strlen(self.settings.output) + 64, used;
 	bool is_unique = self.settings.share ||
-	                 ppi_preload_is_unique(self.settings.output);
+	                 ppi_pattern_has(self.settings.output, 'p');
 	char *heirs;
 
 	if (!self.settings.children) {

@@ -41,9 +41,6 @@ char *ppi_preload_from_gperftools(const char **ignored);
  * none is set. */
 const char *ppi_preload_signal_variable(bool is_gperftools);
 
-/* Whether all processes get a path of their own. */
-bool ppi_preload_is_unique(const char *pattern);
-
 /* Whether this process is being measured, and not merely one that shares the
  * memory of such a one. */
 bool ppi_preload_is_active(void);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "base/clock_ns.h"
+#include "base/text.h"
 #include "tools/preload/preload.h"
 
 #include <stdint.h>
@@ -90,40 +91,21 @@ void ppi_preload_settings_free(struct ppi_preload_settings *settings)
 	memset(settings, 0, sizeof(*settings));
 }
 
-char *ppi_preload_path(const char *pattern, pid_t pid)
+static bool expand(char letter, char *out, size_t bytes, const void *pid)
 {
-	size_t bytes = strlen(pattern) * 20 + 1, used = 0;
-	char *path = malloc(bytes);
-
-	while (path && *pattern) {
-		char letter = pattern[0] == '%' ? pattern[1] : '\0';
-
-		if (letter == 'p')
-			used += (size_t)snprintf(path + used, bytes - used,
-			                         "%ld", (long)pid);
-		else if (letter == 'n')
-			used += (size_t)snprintf(
-				path + used, bytes - used, "%016llx",
-				(unsigned long long)ppi_monotonic_ns());
-		else
-			path[used++] = *pattern;
-		if (letter == 'p' || letter == 'n' || letter == '%')
-			pattern++;
-		pattern++;
-	}
-	if (path)
-		path[used] = '\0';
-	return path;
+	if (letter == 'p')
+		snprintf(out, bytes, "%ld", (long)*(const pid_t *)pid);
+	else if (letter == 'n')
+		snprintf(out, bytes, "%016llx",
+		         (unsigned long long)ppi_monotonic_ns());
+	else
+		return false;
+	return true;
 }
 
-bool ppi_preload_is_unique(const char *pattern)
+char *ppi_preload_path(const char *pattern, pid_t pid)
 {
-	for (; *pattern; pattern++)
-		if (pattern[0] == '%' && pattern[1] == '%')
-			pattern++;
-		else if (pattern[0] == '%' && pattern[1] == 'p')
-			return true;
-	return false;
+	return ppi_pattern_fill(pattern, expand, &pid);
 }
 
 /* ---- gperftools' variables ---- */

@@ -19,27 +19,13 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 /* To be freed; NULL with words. */
 static char *read_text(const char *path)
 {
-	FILE *file = fopen(path, "re");
-	char *text = file ? calloc(1, FILE_BYTES_MAX + 1) : NULL;
-	int error = errno;
+	char *text = ppi_foreign_text(path, PPI_FOREIGN_TYPED, FILE_BYTES_MAX);
 
-	if (text) {
-		size_t bytes = fread(text, 1, FILE_BYTES_MAX, file);
-
-		error = ferror(file) ? errno
-		        : bytes == FILE_BYTES_MAX || strlen(text) != bytes
-		        ? EFBIG : 0;
-		if (error) {
-			free(text);
-			text = NULL;
-		}
-	}
-	if (file)
-		fclose(file);
 	if (!text)
 		ppi_say("--options: cannot read '%s': %s", path,
-		        error == EFBIG ? "it is no text of options"
-		                       : ppi_foreign_error(error));
+		        errno == EFBIG || errno == EILSEQ
+		                ? "it is no text of options"
+		                : ppi_foreign_error(errno));
 	return text;
 }
 

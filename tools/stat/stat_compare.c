@@ -5,6 +5,7 @@
 
 #include "tools/stat/stat.h"
 
+#include "base/foreign_file.h"
 #include "base/json.h"
 #include "base/vector.h"
 #include "tools/json_read.h"
@@ -30,27 +31,7 @@ struct change {
 
 /* ---- the earlier run ---- */
 
-static char *read_file(const char *path)
-{
-	struct ppi_vector text = { 0 };
-	FILE *file = fopen(path, "re");
-	char piece[4096];
-	size_t got;
-	bool is_good = file != NULL;
-
-	while (is_good && (got = fread(piece, 1, sizeof(piece), file)) > 0)
-		is_good = ppi_vector_add(&text, 1, piece, got);
-	if (!file || ferror(file))
-		ppi_say("--compare: cannot read '%s': %s", path,
-		        strerror(errno));
-	is_good = is_good && !ferror(file) && ppi_vector_add(&text, 1, "", 1);
-	if (file)
-		fclose(file);
-	if (is_good)
-		return text.data;
-	ppi_vector_free(&text);
-	return NULL;
-}
+enum { FILE_MAX = 256 << 20 };
 
 /* The members of an object that has a value. */
 static void read_value(struct ppi_json_in *in, struct change *change)
@@ -133,9 +114,12 @@ bool ppi_stat_compare_read(struct ppi_stat *stat)
 
 	if (!path)
 		return true;
-	text = read_file(path);
-	if (!text)
+	text = ppi_foreign_text(path, PPI_FOREIGN_TYPED, FILE_MAX);
+	if (!text) {
+		ppi_say("--compare: cannot read '%s': %s", path,
+		        ppi_foreign_error(errno));
 		return false;
+	}
 	if (!read_changes(text, &changes)) {
 		ppi_say("out of memory");
 	} else if (changes.count == 0) {

@@ -38,7 +38,7 @@
  * pkg/kubelet/kuberuntime/legacy.go, lxc.container.conf(5), systemd-nspawn(1))
  */
 
-enum { ID_LENGTH = 64, PATH_ROOM = 4096, FILE_MAX = 1 << 20 };
+enum { ID_LENGTH = 64, PATH_ROOM = 4096, FILE_MAX = 64 << 20 };
 
 /* ---- from a group to an id ---- */
 
@@ -118,19 +118,6 @@ static bool container_id(const char *base, char id[256])
 
 /* ---- from a name to an id ---- */
 
-/* A file of an engine, whole; NULL when there is none. To be freed. */
-static char *read_whole(const char *path)
-{
-	FILE *file = ppi_foreign_stream(path, PPI_FOREIGN_FILE);
-	char *text = file ? malloc(FILE_MAX + 1) : NULL;
-
-	if (text)
-		text[fread(text, 1, FILE_MAX, file)] = '\0';
-	if (file)
-		fclose(file);
-	return text;
-}
-
 /* Call back for what is in a folder, until it says that it has found. */
 typedef bool (*visit_fn)(const char *folder, const char *entry,
                          const char *name, char id[256]);
@@ -161,7 +148,7 @@ static bool is_docker(const char *folder, const char *entry, const char *name,
 	             entry) >= (int)sizeof(path))
 		return false;
 	snprintf(pattern, sizeof(pattern), "\"Name\":\"/%.250s\"", name);
-	text = read_whole(path);
+	text = ppi_foreign_text(path, PPI_FOREIGN_FILE, FILE_MAX);
 	is_it = text && strstr(text, pattern);
 	free(text);
 	if (is_it)
@@ -173,7 +160,8 @@ static bool is_docker(const char *folder, const char *entry, const char *name,
 static bool is_podman(const char *path, const char *name, char id[256])
 {
 	static const char key[] = "\"id\":\"";
-	char pattern[300], *text = read_whole(path), *at, *next, *last = NULL;
+	char pattern[300], *at, *next, *last = NULL;
+	char *text = ppi_foreign_text(path, PPI_FOREIGN_FILE, FILE_MAX);
 
 	snprintf(pattern, sizeof(pattern), "\"names\":[\"%.250s\"", name);
 	at = text ? strstr(text, pattern) : NULL;
@@ -197,7 +185,7 @@ static bool is_nerdctl_namespace(const char *folder, const char *entry,
 	if (snprintf(path, sizeof(path), "%s/%s/%s", folder, entry, name) >=
 	    (int)sizeof(path))
 		return false;
-	text = read_whole(path);
+	text = ppi_foreign_text(path, PPI_FOREIGN_FILE, FILE_MAX);
 	if (text)
 		text[strcspn(text, "\n")] = '\0';
 	is_it = text && is_id(text);

@@ -4,6 +4,7 @@
 
 #include "tools/view/header.h"
 
+#include "base/text.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
