@@ -392,16 +392,19 @@ uint32_t ppi_label_look_find(struct ppi_label_look *look, int64_t tid,
 
 /* ---- now ---- */
 
-/* The count first: a set that is read after it is that one, or a later one, and then
+/* What another library says is not seen from outside: who is in no set of ours may be
+ * in one of those. The count first: a set that is read after it is that one, or a later one, and then
  * the next count is another, too. */
 void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
                         struct ppi_label_state *out)
 {
 	const struct ppi_label_store *store = look->store;
 	uint32_t count = atomic_load(&store->thread_count);
+	bool is_there = false;
 
 	*out = (struct ppi_label_state){ .store = store->created_ns | 1 };
-	for (uint32_t i = 0; i < count && i < PPI_LABEL_THREADS; i++) {
+	for (uint32_t i = 0; !is_there && i < count && i < PPI_LABEL_THREADS;
+	     i++) {
 		if (atomic_load_explicit(&store->tids[i],
 		                         memory_order_relaxed) != tid)
 			continue;
@@ -409,9 +412,10 @@ void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
 		                                    memory_order_acquire);
 		out->set = atomic_load_explicit(&store->threads[i].current,
 		                                memory_order_acquire);
-		return;
+		is_there = true;
 	}
-	if (atomic_load(&store->is_crowded))
+	if ((!is_there && atomic_load(&store->is_crowded)) ||
+	    (out->set == PPI_LABELS_NONE && atomic_load(&store->has_others)))
 		out->set = PPI_LABELS_UNKNOWN;
 }
 

@@ -71,6 +71,8 @@ struct ppi_label_store {
 	_Atomic uint64_t timed_from;    /* changes are kept since; 0: they are not */
 	_Atomic uint32_t watchers;      /* who want that */
 	uint32_t inherited;     /* sets below it are the parent's, too */
+	_Atomic uint32_t has_others; /* another library publishes what threads
+	                         * work for (base/otel_thread.h) */
 	unsigned char program[16]; /* random bytes that the kernel gave this
 	                         * program (getauxval(3)); zeroes: none */
 	_Atomic uint64_t rings_used;
