@@ -305,6 +305,8 @@ enum { PPI_REGISTERS = 33 };
 /* With either of them: the one of the thread's last sample while it ran, with its
  * address; where there is none such a sample stays what it is. */
 #define PPI_FIELD_RAN   (1u << 28)
+/* Its set of labels is said, also that it has none: no time is to find it. */
+#define PPI_FIELD_LABELLED (1u << 27)
 struct ppi_user_context {
 	uint64_t known; /* bit n: registers[n] is known */
 	uint64_t registers[PPI_REGISTERS];
@@ -432,6 +434,18 @@ struct ppi_backend_session;
 enum { PPI_NOTE_BYTES = PPI_EVENT_TEXT + 320 };
 
 /* One open session of a backend. */
+struct ppi_label_state;
+
+/* What the core knows of the sets of labels that threads are in; see
+ * base/label_look.h. In the helper thread. */
+struct ppi_label_reader {
+	/* The one that a thread is in now. With `is_proof` it is asked, too, whether
+	 * the process runs the program that says so. */
+	void (*read)(void *self, int64_t pid, int64_t tid, bool is_proof,
+	             struct ppi_label_state *out);
+	void *self;
+};
+
 struct ppi_backend_session {
 	const struct ppi_backend_ops *ops;
 	const void *kernel;     /* the seam: real or simulated */
@@ -461,6 +475,7 @@ struct ppi_backend_session {
 	bool wants_longer_stacks;
 	/* What became of the threads' time, where waits are measured. */
 	portprof_life life;
+	const struct ppi_label_reader *labels; /* NULL: there is none */
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[PPI_NOTE_BYTES];
@@ -604,6 +619,9 @@ struct ppi_backend_ops {
 	const char *group_modifiers;
 	/* Its chains are unwound from copies of stacks, never given. */
 	bool copies_stacks;
+	/* Its records say the sets of labels that threads were in. Where they do
+	 * not, times of samples find them. */
+	bool reads_labels;
 	/* Its counters need no helper thread, which others keep: so that what
 	 * it used can be left out. */
 	bool counts_alone;

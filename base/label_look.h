@@ -40,4 +40,22 @@ void ppi_label_look_watch(struct ppi_label_look *look);
 uint32_t ppi_label_look_find(struct ppi_label_look *look, int64_t tid,
                              uint64_t time_ns);
 
+/*
+ * The set that a thread is in. Two that are alike, of the same thread, say that it was in no
+ * other set between them.
+ */
+struct ppi_label_state {
+	uint64_t store;   /* whose sets; 0: the process has none */
+	uint64_t changes; /* how often it changed sets; 0: it was in none yet */
+	uint32_t set;
+};
+
+/* It may change at any time. */
+void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
+                        struct ppi_label_state *out);
+
+/* Whether the store is of the program that runs now: a process that has executed
+ * another one since has the same number. False, too, where nobody can know. */
+bool ppi_label_look_is_current(const struct ppi_label_look *look, uint32_t pid);
+
 #endif

@@ -59,6 +59,8 @@ void ppi_label_post(int fd)
 	int socket_fd;
 
 	if (!recorder)
+		recorder = ppi_environment(PPI_LABELS_NOW);
+	if (!recorder)
 		return;
 	message.msg_namelen = name_of(strtol(recorder, NULL, 10), &name);
 	head->cmsg_level = SOL_SOCKET;

@@ -12,8 +12,12 @@
  * from its first set on. */
 #define PPI_LABELS_TIMES "PORTPROF_LABEL_TIMES"
 
-/* Send it to the recorder that $PORTPROF_LABEL_TIMES names, if there is one. Never
- * waits; a recorder that did not get it finds it in /proc. */
+/* The same of a recorder that needs no times: it reads the sets that threads are in while
+ * they wait. */
+#define PPI_LABELS_NOW "PORTPROF_LABEL_RECORDER"
+
+/* Send it to the recorder that one of them names, if there is one. Never waits; a
+ * recorder that did not get it finds it in /proc. */
 void ppi_label_post(int fd);
 
 /* Where they come to this process; -1: they cannot. */

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #endif
 
@@ -189,6 +190,21 @@ static void inherit_sets(struct ppi_label_store *store,
 	atomic_store(&store->set_count, count);
 	atomic_store(&store->text_used, used);
 	store->inherited = count;
+	atomic_store(&store->has_others, atomic_load(&from->has_others));
+}
+
+/* A store that a recorder has may be of the program before the last exec, of the same
+ * number: each has other random bytes. */
+static void name_program(struct ppi_label_store *store)
+{
+#ifdef __linux__
+	const void *bytes = (const void *)getauxval(AT_RANDOM);
+
+	if (bytes)
+		memcpy(store->program, bytes, sizeof(store->program));
+#else
+	(void)store;
+#endif
 }
 
 static struct ppi_label_store *new_store(const struct ppi_label_store *from,
@@ -207,6 +223,7 @@ static struct ppi_label_store *new_store(const struct ppi_label_store *from,
 	atomic_store(&store->set_count, PPI_LABELS_FIRST);
 	atomic_store(&store->text_used, 8);
 	atomic_store(&store->rings_used, page_up(sizeof(*store)));
+	name_program(store);
 	if (from)
 		inherit_sets(store, from);
 	if (is_timed) {
@@ -286,7 +303,7 @@ static void begin_thread(struct ppi_label_store *store)
 		return;
 	}
 	slot = &store->threads[at];
-	atomic_store(&slot->current, PPI_LABELS_NONE);
+	ppi_label_put(slot, PPI_LABELS_NONE);
 	atomic_store(&slot->timed_from, 0);
 	atomic_store(&slot->head, 0);
 	atomic_store(&slot->first, 0);
@@ -575,7 +592,7 @@ static void change_timed(struct ppi_label_store *store, uint64_t from,
 
 	if (mine.is_busy) {
 		mine.was_busy = true;
-		atomic_store(&slot->current, number);
+		ppi_label_put(slot, number);
 		return;
 	}
 	if (atomic_load_explicit(&slot->timed_from, memory_order_relaxed) !=
@@ -584,12 +601,12 @@ static void change_timed(struct ppi_label_store *store, uint64_t from,
 	    atomic_load_explicit(&slot->ring_log2, memory_order_relaxed))
 		begin_ring(store, from);
 	if (!mine.ring) {
-		atomic_store(&slot->current, number);
+		ppi_label_put(slot, number);
 		return;
 	}
 	expected = atomic_load_explicit(&slot->head, memory_order_relaxed);
 	now_ns = ppi_monotonic_ns();
-	atomic_store_explicit(&slot->current, number, memory_order_relaxed);
+	ppi_label_put(slot, number);
 	position = take_position(slot);
 	if (position != expected)
 		now_ns = ppi_monotonic_ns();
@@ -626,8 +643,7 @@ void ppi_label_change_slowly(uint32_t number)
 		if (from)
 			change_timed(mine.store, from, number);
 		else
-			atomic_store_explicit(&mine.slot->current, number,
-			                      memory_order_relaxed);
+			ppi_label_put(mine.slot, number);
 	}
 	errno = kept_errno;
 }

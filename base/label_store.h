@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PPI_LABELS_MAGIC UINT64_C(0x31736c6562616c70)
+#define PPI_LABELS_MAGIC UINT64_C(0x32736c6562616c70)
 
 enum {
 	/* numbers of sets with a meaning of their own; the last is no set, but
@@ -52,6 +52,7 @@ struct ppi_label_thread {
 	_Atomic uint64_t first;     /* the first position in this ring */
 	_Atomic uint64_t timed_from; /* the store's when the ring began */
 	_Atomic uint64_t began_ns, ended_ns; /* ended 0: it lives */
+	_Atomic uint64_t changes;   /* of sets, counted after each */
 	_Atomic uint32_t wanted_log2; /* a reader came too late */
 	char apart[60];
 };
@@ -70,6 +71,10 @@ struct ppi_label_store {
 	_Atomic uint64_t timed_from;    /* changes are kept since; 0: they are not */
 	_Atomic uint32_t watchers;      /* who want that */
 	uint32_t inherited;     /* sets below it are the parent's, too */
+	_Atomic uint32_t has_others; /* another library publishes what threads
+	                         * work for (base/otel_thread.h) */
+	unsigned char program[16]; /* random bytes that the kernel gave this
+	                         * program (getauxval(3)); zeroes: none */
 	_Atomic uint64_t rings_used;
 	_Atomic int32_t tids[PPI_LABEL_THREADS]; /* below 0: has ended */
 	struct ppi_label_thread threads[PPI_LABEL_THREADS];
@@ -117,8 +122,21 @@ extern _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
 /* A first change, one in a child, or one whose time is wanted. */
 void ppi_label_change_slowly(uint32_t number);
 
-/* The calling thread is in that set from now on. Async-signal-safe; a nanosecond
- * or two while no times are kept. */
+/* Its set is written, and then counted: who reads the same count twice, and a set
+ * after the first one, knows that it was that set all the time. One instruction is
+ * enough, see take_position in label_store.c. */
+static inline void ppi_label_put(struct ppi_label_thread *slot, uint32_t number)
+{
+	atomic_store_explicit(&slot->current, number, memory_order_relaxed);
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
+	__asm__ volatile("incq %0" : "+m"(slot->changes) : : "memory", "cc");
+#else
+	atomic_fetch_add_explicit(&slot->changes, 1, memory_order_release);
+#endif
+}
+
+/* The calling thread is in that set from now on. Async-signal-safe; a few
+ * nanoseconds while no times are kept. */
 static inline void ppi_label_change(uint32_t number)
 {
 	const struct ppi_label_mine *mine = &ppi_label_mine;
@@ -126,8 +144,7 @@ static inline void ppi_label_change(uint32_t number)
 	if (mine->slot && *mine->is_here &&
 	    atomic_load_explicit(&mine->store->timed_from,
 	                         memory_order_relaxed) == 0)
-		atomic_store_explicit(&mine->slot->current, number,
-		                      memory_order_relaxed);
+		ppi_label_put(mine->slot, number);
 	else
 		ppi_label_change_slowly(number);
 }

@@ -220,8 +220,10 @@ static void find_places(void)
 			     here.places[i].at == there.places[k].at))
 				atomic_store(&own.places[count++],
 				             there.places[k].at);
-	if (count && ppi_label_store_make())
+	if (count && ppi_label_store_make()) {
+		atomic_store(&ppi_label_store_own()->has_others, 1);
 		atomic_store(&own.is_there, true);
+	}
 }
 
 void ppi_otel_threads_look(void)

@@ -51,6 +51,7 @@ struct label_process {
 
 struct ppi_label_finder {
 	bool by_time, wants_times, has_looks;
+	struct ppi_label_reader reader;
 	uint64_t began_ns;
 	int box;                      /* where stores come by themselves; -1 */
 	uint32_t self;                /* whose samples name no process */
@@ -99,14 +100,20 @@ static struct label_process *find_process(struct ppi_label_finder *finder,
 	return process;
 }
 
+/* Sinks forget with a program all of its sets. */
+static void tell_again(struct label_process *process)
+{
+	free(process->told);
+	process->told = NULL;
+}
+
 static void forget(struct label_process *process)
 {
 	if (process->has_look)
 		ppi_label_look_close(&process->look);
 	if (process->has_next)
 		process->look = process->next;
-	free(process->told);
-	process->told = NULL;
+	tell_again(process);
 	process->has_look = process->has_next;
 	process->has_next = process->is_due = false;
 	process->next_look_ns = 0;
@@ -217,9 +224,23 @@ static bool see_sample(struct ppi_label_finder *finder,
 	process = find_process(finder, pid);
 	if (!process)
 		return false;
-	if (finder->by_time && !(record->valid & PORTPROF_FIELD_LABELS))
+	if (finder->by_time &&
+	    !(record->valid & (PORTPROF_FIELD_LABELS | PPI_FIELD_LABELLED)))
 		find_by_time(finder, process, record);
+	record->valid &= ~(uint32_t)PPI_FIELD_LABELLED;
 	return has_text(record) && !is_told(process, record->label_set);
+}
+
+/* Who samples inside tells the sets that it made: then it has a store. */
+static void see_sets(struct ppi_label_finder *finder,
+                     const portprof_record *record)
+{
+	struct label_process *process;
+
+	HASH_FIND(hh, finder->processes, &record->pid, sizeof(record->pid),
+	          process);
+	if (process && !process->has_look)
+		process->is_due = true;
 }
 
 /* A program that begins to label its work shows that by a mapping of its own, which
@@ -238,13 +259,16 @@ static void see_module(struct ppi_label_finder *finder,
 }
 
 /* Stores come by themselves, before the records of what went before are seen: one that
- * was made after the program began is that program's. */
+ * was made after the program began is that program's. Where no record says when, the
+ * process does. */
 static bool is_of_new_program(const struct label_process *process,
                               const portprof_record *exec)
 {
-	return process->has_look && !process->has_next &&
-	       (exec->valid & PORTPROF_FIELD_TIME) &&
-	       process->look.store->created_ns > exec->time_ns;
+	if (!process->has_look || process->has_next)
+		return false;
+	return exec->valid & PORTPROF_FIELD_TIME
+		? process->look.store->created_ns > exec->time_ns
+		: ppi_label_look_is_current(&process->look, process->pid);
 }
 
 static void see_other(struct ppi_label_finder *finder,
@@ -265,7 +289,9 @@ static void see_other(struct ppi_label_finder *finder,
 		return;
 	if (record->kind == PORTPROF_RECORD_EXIT) {
 		end_process(finder, process);
-	} else if (!is_of_new_program(process, record)) {
+	} else if (is_of_new_program(process, record)) {
+		tell_again(process);
+	} else {
 		forget(process);
 		expect_word(process);
 	}
@@ -289,6 +315,8 @@ size_t ppi_label_finder_see(struct ppi_label_finder *finder,
 			           module && strncmp(module->path, ANNOUNCED,
 			                             sizeof(ANNOUNCED) - 1) ==
 			                             0);
+		} else if (record->kind == PORTPROF_RECORD_LABELS) {
+			see_sets(finder, record);
 		} else {
 			see_other(finder, record);
 		}
@@ -402,7 +430,8 @@ static void take_sent(struct ppi_label_finder *finder)
 		}
 		if (!ppi_label_look_take(&look, pid, fd))
 			continue;
-		ppi_label_look_watch(&look);
+		if (finder->by_time)
+			ppi_label_look_watch(&look);
 		if (process->has_next)
 			forget(process);
 		if (process->has_look) {
@@ -429,7 +458,46 @@ void ppi_label_finder_look(struct ppi_label_finder *finder,
 		fill_area(finder, area);
 }
 
+/* ---- now ---- */
+
+/* A store that came by itself was made before its program entered a set. Where the
+ * process has executed another program nothing is known until a record says when. */
+static void read_now(void *self, int64_t pid, int64_t tid, bool is_proof,
+                     struct ppi_label_state *out)
+{
+	struct ppi_label_finder *finder = self;
+	struct label_process *process = find_process(finder, (uint32_t)pid);
+
+	*out = (struct ppi_label_state){ .set = PPI_LABELS_UNKNOWN };
+	if (!process)
+		return;
+	if (!process->has_look)
+		take_sent(finder);
+	out->set = PPI_LABELS_NONE;
+	if (!has_store(finder, process, now_for(process)))
+		return;
+	ppi_label_look_now(&process->look, tid, out);
+	if (process->has_next ||
+	    (is_proof && tid == pid && out->set && !process->is_self &&
+	     !ppi_label_look_is_current(&process->look, process->pid)))
+		out->set = PPI_LABELS_UNKNOWN;
+}
+
+const struct ppi_label_reader *
+ppi_label_finder_reader(const struct ppi_label_finder *finder)
+{
+	return finder ? &finder->reader : NULL;
+}
+
 /* ---- its life ---- */
+
+static bool has_waits(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (ppi_waits_has(&plan->events[i].request))
+			return true;
+	return false;
+}
 
 /* One that is there already. */
 static void expect(struct ppi_label_finder *finder, uint32_t pid)
@@ -456,11 +524,13 @@ struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
 	finder->self = (uint32_t)getpid();
 	finder->measured = target->is_self ? (int64_t)finder->self
 	                                   : target->pid;
-	if (!by_time)
+	finder->reader = (struct ppi_label_reader){ read_now, finder };
+	if (!by_time && !has_waits(plan))
 		return finder;
 	if (!target->is_self)
 		finder->box = ppi_label_box_open();
-	if (target->is_self || target->kind == PPI_TARGET_SYSTEM) {
+	if (by_time &&
+	    (target->is_self || target->kind == PPI_TARGET_SYSTEM)) {
 		finder->wants_times = true;
 		ppi_label_times_begin();
 	}

@@ -2,7 +2,7 @@
 /*
  * Between a backend and the sinks: which set of labels each sample's thread was in,
  * and what is in that set. Samples of signal handlers say the number; of others the
- * time finds it (base/label_look.h).
+ * time finds it (base/label_look.h). Waits are asked about while they last.
  */
 #ifndef PPI_LABEL_FIND_H
 #define PPI_LABEL_FIND_H
@@ -16,6 +16,10 @@ struct ppi_label_finder;
 struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
                                               bool by_time);
 void ppi_label_finder_free(struct ppi_label_finder *finder);
+
+/* Sets of threads as they are now, for a backend of waits. As long as the finder. */
+const struct ppi_label_reader *
+ppi_label_finder_reader(const struct ppi_label_finder *finder);
 
 /* Before a batch is drawn. Where samples go to an area, sets that are new go there:
  * those of all samples so far. */

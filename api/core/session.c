@@ -353,11 +353,14 @@ static portprof_status init_parts(struct portprof_session *session,
 		session->pump.target_pid = session->opened.box.plan.target.pid;
 		if (has_baseline_modules(session))
 			session->pump.modules = &session->modules;
-		/* a collector's processes tell theirs */
-		if (!session->opened.bs.pool)
+		/* a collector's processes tell theirs, but for waits */
+		if (!session->opened.bs.pool ||
+		    (session->opened.bs.caps & PORTPROF_CAP_WAITS))
 			session->pump.labels = ppi_label_finder_new(
 				&session->opened.box.plan,
-				!session->opened.bs.ops->copies_stacks);
+				!session->opened.bs.ops->reads_labels);
+		session->opened.bs.labels =
+			ppi_label_finder_reader(session->pump.labels);
 		if (has_untold_code(session))
 			session->pump.watch =
 				ppi_code_watch_new((uint32_t)getpid());

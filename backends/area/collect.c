@@ -600,6 +600,7 @@ const struct ppi_backend_ops ppi_backend_collect = {
 	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.reads_labels = true,
 	.counts_alone = false,
 	.real_kernel = NULL,
 	.probe = collect_probe,

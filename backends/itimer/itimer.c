@@ -632,6 +632,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.heirs = &itimer_heirs,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
+	.reads_labels = true,
 	.counts_alone = false,
 	.real_kernel = ITIMER_REAL_KERNEL,
 	.probe = itimer_probe,

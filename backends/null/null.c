@@ -104,6 +104,7 @@ const struct ppi_backend_ops ppi_backend_null = {
 	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.reads_labels = false,
 	.counts_alone = false,
 	.real_kernel = &null_kernel,
 	.probe = null_probe,

@@ -275,6 +275,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.heirs = NULL,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,
+	.reads_labels = false,
 	.counts_alone = true,
 	.real_kernel = REAL_KERNEL,
 	.probe = perf_probe,

@@ -598,6 +598,7 @@ const struct ppi_backend_ops ppi_backend_profil = {
 	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.reads_labels = false,
 	.counts_alone = false,
 	.real_kernel = PROFIL_REAL_KERNEL,
 	.probe = profil_probe,

@@ -504,6 +504,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.reads_labels = false,
 	.counts_alone = false,
 	.real_kernel = REAL_KERNEL,
 	.probe = rusage_probe,

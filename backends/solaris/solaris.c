@@ -376,6 +376,7 @@ const struct ppi_backend_ops ppi_backend_solaris = {
 	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.reads_labels = false,
 	.counts_alone = false,
 	.real_kernel = SOLARIS_REAL_KERNEL,
 	.probe = solaris_probe,

@@ -447,6 +447,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.heirs = &timer_heirs,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
+	.reads_labels = true,
 	.counts_alone = false,
 	.real_kernel = TIMER_REAL_KERNEL,
 	.probe = timer_probe,

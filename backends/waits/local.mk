@@ -9,6 +9,7 @@ libportprof_core_la_SOURCES += \
 	backends/waits/waits_charges_kernel_real.c \
 	backends/waits/waits_kernel.h \
 	backends/waits/waits_kernel_real.c \
+	backends/waits/waits_labels.c \
 	backends/waits/waits_numbers.c \
 	backends/waits/waits_place.c \
 	backends/waits/waits_scan.c \

@@ -511,6 +511,7 @@ const struct ppi_backend_ops ppi_backend_waits = {
 	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
+	.reads_labels = true,
 	.counts_alone = false,
 	.real_kernel = &ppi_waits_kernel_real, /* leads to it, or to none */
 	.probe = waits_probe,
@@ -540,8 +541,10 @@ portprof_status ppi_waits_beside(struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open waits",
 		                "out of memory");
 	}
-	if (!state->beside->has_dummy)
+	if (!state->beside->has_dummy) {
 		own.name = bs->ops->name;
+		own.reads_labels = bs->ops->reads_labels;
+	}
 	own.costs = bs->ops->costs ? &costs_beside : NULL;
 	own.steering = bs->ops->steering ? &steering_beside : NULL;
 	*ops = own;

@@ -11,6 +11,7 @@
 #include "backends/backend.h"
 #include "backends/waits/waits_charges_kernel.h"
 #include "backends/waits/waits_kernel.h"
+#include "base/label_look.h"
 #include "base/vector.h"
 
 enum waits_kind {
@@ -46,6 +47,22 @@ struct waits_sums {
  * clock of its CPU; 0 unknown. */
 struct waits_switches {
 	uint64_t waits, ran_ns;
+};
+
+/* Sets of labels of a thread (waits_labels.c). */
+struct waits_labels {
+	struct ppi_label_state since;  /* when what is pending began */
+	struct ppi_label_state looked; /* just before the last look */
+	uint32_t here;   /* of the wait at the last place that was known */
+	uint32_t owed;   /* of the wait that was seen before it ran */
+	uint64_t owed_ns; /* and what is surely that wait's, of what is owed */
+	bool has_others; /* waits that nobody saw are pending, too */
+};
+
+/* Weight of one set. */
+struct waits_share {
+	uint32_t set;
+	uint64_t ns;
 };
 
 /* How far a CPU's clock is behind CLOCK_MONOTONIC, and when that was found. */
@@ -95,6 +112,7 @@ struct waits_thread {
 	bool was_blocked;  /* at the last look, there */
 	int64_t pending_ns; /* neither running nor ready, and not told yet */
 	uint64_t owed_ns;  /* of that, what belongs to the last place */
+	struct waits_labels labels;
 	uint64_t told_ns;  /* blocked time that was told */
 	uint64_t excess_ns; /* CPU time that the kernel had not charged yet */
 	uint64_t died_ns;   /* as a record of another backend says; 0 */
@@ -278,6 +296,38 @@ bool ppi_waits_charges_drain(struct waits_watch *watch, struct ppi_room *room);
 unsigned ppi_waits_charges_nap_ms(const struct waits_watch *watch);
 void ppi_waits_charges_close(struct waits_watch *watch);
 
+/* ---- waits_labels.c: in which sets of labels threads wait ---- */
+
+/* Now. With `is_proof` it is asked whether the process runs the program that says so,
+ * which takes two calls of the system for a first thread that is in a set. */
+void ppi_waits_read_labels(const struct waits_watch *watch,
+                           const struct waits_thread *thread, bool is_proof,
+                           struct ppi_label_state *out);
+/* The set that a thread was in all the time between two of them; PPI_LABELS_UNKNOWN. */
+uint32_t ppi_waits_set_between(const struct ppi_label_state *from,
+                               const struct ppi_label_state *to);
+
+/* How a thread that is blocked came to be where it is. */
+struct waits_arrival {
+	uint64_t waits;   /* since the last look, this one too */
+	uint64_t sure_ns; /* that it was at the last place at the last look */
+	uint64_t here_ns; /* that it is here; UINT64_MAX: not known */
+	bool has_others;  /* other waits lie between, or may */
+	uint32_t here;    /* the set of this wait */
+	uint32_t between; /* the one set of all the time; or unknown */
+};
+
+/* How the time before this wait, and the rest, is divided between sets. */
+void ppi_waits_share_before(const struct waits_thread *thread,
+                            const struct waits_arrival *by, uint64_t ns,
+                            struct waits_share shares[2]);
+void ppi_waits_share_rest(const struct waits_arrival *by, uint64_t ns,
+                          struct waits_share shares[2]);
+
+/* The process runs another program, which has other sets under the same numbers. */
+void ppi_waits_forget_sets(struct waits_watch *watch,
+                           const struct waits_process *process);
+
 /* ---- waits_tell.c: records ---- */
 
 portprof_status ppi_waits_queue_open(struct waits_watch *watch,
@@ -297,10 +347,10 @@ enum waits_part {
 	WAITS_UNSEEN
 };
 
-/* `weight` of blocked (or ready) time of a thread at the place where it is. */
+/* Blocked (or ready) time of a thread at the place where it is. */
 void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
                     enum waits_part part, bool is_ready, bool is_estimate,
-                    uint64_t weight);
+                    struct waits_share share);
 
 /* Where the thread is that holds what this one waits for, with its stack: a record
  * without weight. */

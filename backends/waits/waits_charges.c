@@ -30,6 +30,9 @@ struct charged {
 	int64_t pending_ns; /* neither running nor ready, and not told yet */
 	portprof_life told;
 	unsigned pass;
+	/* before its sums were read, for the last time and now */
+	struct ppi_label_state since, before;
+	uint32_t set; /* of all the time between; or unknown */
 };
 
 struct waits_charges {
@@ -78,6 +81,27 @@ static enum waits_kind kind_of(const char *channel)
 
 /* ---- a look at a thread ---- */
 
+static void read_labels(const struct waits_watch *watch,
+                        const struct charged *thread, bool is_proof,
+                        struct ppi_label_state *out)
+{
+	struct waits_process process = { .pid = thread->key.pid };
+	const struct waits_thread as = { .tid = thread->key.tid,
+		                         .process = &process };
+
+	ppi_waits_read_labels(watch, &as, is_proof, out);
+}
+
+/* Nobody sees a single wait: where a thread changed sets none is known. */
+static void find_set(const struct waits_watch *watch, struct charged *thread)
+{
+	struct ppi_label_state now;
+
+	read_labels(watch, thread, true, &now);
+	thread->set = ppi_waits_set_between(&thread->since, &now);
+	thread->since = thread->before;
+}
+
 static void tell(struct waits_watch *watch, struct charged *thread,
                  const struct waits_place *place, bool is_ready,
                  bool is_estimate, uint64_t ns)
@@ -92,7 +116,8 @@ static void tell(struct waits_watch *watch, struct charged *thread,
 		thread->told.ready_ns += ns;
 	else
 		thread->told.blocked_ns += ns;
-	ppi_waits_tell(watch, &as, WAITS_UNSEEN, is_ready, is_estimate, ns);
+	ppi_waits_tell(watch, &as, WAITS_UNSEEN, is_ready, is_estimate,
+	               (struct waits_share){ thread->set, ns });
 }
 
 static void tell_kind(struct waits_watch *watch, struct charged *thread,
@@ -151,6 +176,7 @@ static void settle(struct waits_watch *watch, struct charged *thread,
 	uint64_t ran = now->running_ns > thread->last.running_ns
 	                       ? now->running_ns - thread->last.running_ns : 0;
 
+	find_set(watch, thread);
 	thread->told.running_ns += ran;
 	if (watch->charges->kernel->has_states)
 		tell_states(watch, thread, now);
@@ -264,9 +290,12 @@ static void begin_pass(struct waits_watch *watch)
 {
 	struct waits_charges *charges = watch->charges;
 	const struct ppi_target *target = &watch->bs->plan->target;
+	struct charged *thread, *next;
 
 	charges->pass++;
 	charges->has_failed = false;
+	HASH_ITER(hh, charges->threads, thread, next)
+		read_labels(watch, thread, false, &thread->before);
 	list(watch, target->pid);
 	for (size_t i = 0; i < target->other_count; i++)
 		list(watch, target->others[i]);
@@ -424,6 +453,8 @@ void ppi_waits_charges_start(struct waits_watch *watch)
 	watch->is_running = true;
 	watch->is_last = false;
 	charges->is_first = true;
+	begin_pass(watch);
+	/* of threads that are known the sets are read before the sums */
 	begin_pass(watch);
 }
 

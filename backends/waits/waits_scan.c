@@ -107,6 +107,10 @@ static void meet(struct waits_watch *watch, struct waits_thread *thread,
 	uint64_t now, began;
 	struct waits_sums sums = { 0 };
 
+	if (is_first_scan)
+		ppi_waits_read_labels(watch, thread, false,
+		                      &thread->labels.looked);
+	thread->labels.since = thread->labels.looked;
 	now = watch->now_ns = watch->kernel->now_ns(watch->kernel->self);
 	if (ppi_waits_read_sums(watch, thread, &sums)) {
 		thread->has_ended = true;
@@ -444,11 +448,12 @@ static void take_birth(struct waits_watch *watch,
 }
 
 /* The command begins: what was charged before is none of its. */
-static void take_exec(const struct waits_watch *watch,
+static void take_exec(struct waits_watch *watch,
                       struct waits_thread *thread, uint64_t time_ns)
 {
 	struct waits_process *process = thread->process;
 
+	ppi_waits_forget_sets(watch, process);
 	process->is_foreign = ppi_waits_is_foreign(watch, process->pid);
 	if (!process->is_awaited || thread->looked_ns > time_ns)
 		return;

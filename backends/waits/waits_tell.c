@@ -19,7 +19,7 @@ enum {
 	FIELD_WORDS = (sizeof(portprof_event_field) + 128) / 8,
 	FIELDS_WORDS = 6 * FIELD_WORDS,
 	STILL_DEPTH = 128,
-	LOOK_RECORDS = 7, /* here, still and unseen, blocked and ready; a holder */
+	LOOK_RECORDS = 7, /* ready, before and here, of two sets each; a holder */
 	LOOK_STACKS = 2   /* its own and the holder's */
 };
 
@@ -229,9 +229,31 @@ static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
 	}
 }
 
+/* Its stack was copied after the place and the set were read: one that has changed
+ * sets since may have been copied in another wait. */
+static bool is_elsewhere(const struct waits_watch *watch,
+                         const struct waits_thread *thread)
+{
+	struct ppi_label_state now;
+
+	ppi_waits_read_labels(watch, thread, false, &now);
+	return ppi_waits_set_between(&thread->labels.looked, &now) ==
+	       PPI_LABELS_UNKNOWN;
+}
+
+static void say_set(const struct waits_watch *watch, portprof_record *record,
+                    uint32_t set)
+{
+	if (!watch->bs->labels)
+		return;
+	record->label_set = set;
+	record->valid |= PPI_FIELD_LABELLED |
+	                 (set ? (uint32_t)PORTPROF_FIELD_LABELS : 0);
+}
+
 void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
                     enum waits_part part, bool is_ready, bool is_estimate,
-                    uint64_t weight)
+                    struct waits_share share)
 {
 	const struct waits_place *place = &thread->at;
 	struct ppi_room *queue = &watch->queue.room;
@@ -246,12 +268,12 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		.time_ns = watch->now_ns,
 		.address = is_seen ? place->pc : 0,
 		.span = 1,
-		.weight = weight,
+		.weight = share.ns,
 		.samples = part == WAITS_STILL ? 0 : 1,
 	};
 
 	if (!wants(watch, is_ready, &record.event) ||
-	    (weight == 0 && part != WAITS_HERE))
+	    (share.ns == 0 && part != WAITS_HERE))
 		return;
 	if (!is_seen)
 		record.valid |= PORTPROF_FIELD_NOT_SEEN;
@@ -262,13 +284,16 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 	queue->word_count += (size_t)record.event_field_words;
 	add_chain(watch, thread,
 	          is_seen || part == WAITS_RAN ? part : WAITS_UNSEEN, &record);
+	if (record.valid & PPI_FIELD_CONTEXT && is_elsewhere(watch, thread))
+		share.set = thread->labels.here = PPI_LABELS_UNKNOWN;
+	say_set(watch, &record, share.set);
 	queue->records[queue->record_count++] = record;
 	if (is_ready)
-		watch->told.ready += weight;
+		watch->told.ready += share.ns;
 	else
-		watch->told.blocked += weight;
-	watch->told.unseen += is_seen ? 0 : weight;
-	watch->told.estimated += is_estimate ? weight : 0;
+		watch->told.blocked += share.ns;
+	watch->told.unseen += is_seen ? 0 : share.ns;
+	watch->told.estimated += is_estimate ? share.ns : 0;
 }
 
 void ppi_waits_tell_holder(struct waits_watch *watch,
@@ -277,6 +302,7 @@ void ppi_waits_tell_holder(struct waits_watch *watch,
 	struct waits_thread *holder =
 		ppi_waits_thread(watch, waiter->at.held_by);
 	struct ppi_room *queue = &watch->queue.room;
+	struct ppi_label_state before, after;
 	struct waits_place place;
 	portprof_record record = {
 		.kind = PORTPROF_RECORD_SAMPLE,
@@ -287,8 +313,10 @@ void ppi_waits_tell_holder(struct waits_watch *watch,
 	};
 	size_t count = 0;
 
-	if (!holder || !wants(watch, false, &record.event) ||
-	    ppi_waits_place(watch, holder, &place))
+	if (!holder || !wants(watch, false, &record.event))
+		return;
+	ppi_waits_read_labels(watch, holder, false, &before);
+	if (ppi_waits_place(watch, holder, &place))
 		return;
 	record.pid = (uint32_t)holder->process->pid;
 	record.tid = (uint32_t)holder->tid;
@@ -316,6 +344,8 @@ void ppi_waits_tell_holder(struct waits_watch *watch,
 		if (place.phase == WAITS_RUNNABLE)
 			add_chain(watch, holder, WAITS_RAN, &record);
 	}
+	ppi_waits_read_labels(watch, holder, true, &after);
+	say_set(watch, &record, ppi_waits_set_between(&before, &after));
 	queue->records[queue->record_count++] = record;
 }
 

@@ -119,30 +119,37 @@ static uint64_t take_pending(struct waits_thread *thread)
 
 static void tell_blocked(struct waits_watch *watch,
                          struct waits_thread *thread, enum waits_part part,
-                         bool is_estimate, uint64_t ns)
+                         bool is_estimate, uint32_t set, uint64_t ns)
 {
 	thread->told_ns += ns;
-	ppi_waits_tell(watch, thread, part, false, is_estimate, ns);
+	ppi_waits_tell(watch, thread, part, false, is_estimate,
+	               (struct waits_share){ set, ns });
+}
+
+/* What is of a second set is in the same place. */
+static void tell_shares(struct waits_watch *watch, struct waits_thread *thread,
+                        enum waits_part part, bool is_estimate,
+                        const struct waits_share shares[2])
+{
+	tell_blocked(watch, thread, part, is_estimate, shares[0].set,
+	             shares[0].ns);
+	if (shares[1].ns)
+		tell_blocked(watch, thread,
+		             part == WAITS_HERE ? WAITS_STILL : part,
+		             is_estimate, shares[1].set, shares[1].ns);
 }
 
 /* What it waited for a CPU: after the wait that was seen, or else it was taken
  * from it. */
 static void tell_ready(struct waits_watch *watch,
-                       struct waits_thread *thread, uint64_t ns)
+                       struct waits_thread *thread, struct waits_share share)
 {
-	if (ns)
+	if (share.ns)
 		ppi_waits_tell(watch, thread,
 		               thread->was_blocked ? WAITS_STILL : WAITS_RAN,
 		               true, !thread->was_blocked && watch->has_samples,
-		               ns);
+		               share);
 }
-
-/* How it came to be where it is. */
-struct arrival {
-	uint64_t waits;   /* since the last look, this one too */
-	uint64_t sure_ns; /* that it was at the last place at the last look */
-	uint64_t here_ns; /* that it is here; UINT64_MAX: not known */
-};
 
 /*
  * It is blocked. If it was so at the last look, too, and nobody knows since when it
@@ -152,11 +159,13 @@ struct arrival {
 static void settle_blocked(struct waits_watch *watch,
                            struct waits_thread *thread,
                            struct waits_place *place,
-                           const struct arrival *by)
+                           const struct waits_arrival *by)
 {
 	bool is_estimate = by->waits > 1, is_known = by->here_ns != UINT64_MAX;
-	bool is_same = ppi_waits_is_same(watch, thread, place, by->waits > 0);
+	bool is_same = ppi_waits_is_same(watch, thread, place, by->waits > 0) &&
+	               thread->labels.here == by->here;
 	uint64_t before = thread->owed_ns, all = take_pending(thread);
+	struct waits_share earlier[2], rest[2];
 
 	if (is_known && (thread->was_blocked || before))
 		before = all > by->here_ns ? all - by->here_ns : 0;
@@ -165,19 +174,22 @@ static void settle_blocked(struct waits_watch *watch,
 		       ? by->sure_ns + (all - by->sure_ns) / 2 : all;
 	if (before > all)
 		before = all;
+	ppi_waits_share_before(thread, by, before, earlier);
+	ppi_waits_share_rest(by, all - before, rest);
+	thread->labels.here = by->here;
+	if (before)
+		tell_shares(watch, thread, WAITS_STILL,
+		            is_estimate && (is_same || before > by->sure_ns),
+		            earlier);
 	if (is_same) {
-		tell_blocked(watch, thread, WAITS_STILL, is_estimate, all);
+		tell_shares(watch, thread, WAITS_STILL, is_estimate, rest);
 		return;
 	}
-	if (before)
-		tell_blocked(watch, thread, WAITS_STILL,
-		             is_estimate && before > by->sure_ns, before);
 	ppi_waits_name(watch, thread, place);
 	thread->at = *place;
 	thread->has_chain = false;
-	tell_blocked(watch, thread,
-	             place->is_known ? WAITS_HERE : WAITS_UNSEEN,
-	             is_estimate && !is_known, all - before);
+	tell_shares(watch, thread, place->is_known ? WAITS_HERE : WAITS_UNSEEN,
+	            is_estimate && !is_known, rest);
 	if (place->held_by)
 		ppi_waits_tell_holder(watch, thread);
 }
@@ -187,25 +199,43 @@ static void settle_blocked(struct waits_watch *watch,
  * and what it waits for a CPU when it has one: what is pending now is at most the
  * wait's that is over, and each look from now on may find less.
  */
-static void settle_runnable(struct waits_thread *thread)
+static void settle_runnable(struct waits_thread *thread,
+                            const struct waits_arrival *by)
 {
+	struct waits_labels *labels = &thread->labels;
 	uint64_t owed = thread->pending_ns > 0
 	                        ? (uint64_t)thread->pending_ns : 0;
 
+	if (thread->was_blocked) {
+		labels->owed = labels->here;
+		labels->owed_ns = by->waits ? by->sure_ns : owed;
+	}
 	if (thread->was_blocked || owed < thread->owed_ns)
 		thread->owed_ns = owed;
+	labels->has_others |= by->waits > 0;
+}
+
+/* To the place where it was. */
+static void tell_before(struct waits_watch *watch, struct waits_thread *thread,
+                        const struct waits_arrival *by, uint64_t ns)
+{
+	struct waits_share shares[2];
+
+	ppi_waits_share_before(thread, by, ns, shares);
+	if (ns)
+		tell_shares(watch, thread, WAITS_STILL, false, shares);
 }
 
 /* The measurement ends while it runs. */
 static void settle_last(struct waits_watch *watch,
-                        struct waits_thread *thread)
+                        struct waits_thread *thread,
+                        const struct waits_arrival *by)
 {
 	uint64_t owed = thread->owed_ns, all = take_pending(thread);
 
 	if (owed > all)
 		owed = all;
-	if (owed)
-		tell_blocked(watch, thread, WAITS_STILL, false, owed);
+	tell_before(watch, thread, by, owed);
 	if (!thread->has_ended && all - owed <= 2 * watch->kernel->tick_ns)
 		thread->excess_ns += all - owed;
 }
@@ -217,8 +247,11 @@ static void end_unseen(struct waits_watch *watch, struct waits_thread *thread)
 
 	if (thread->was_blocked || owed > all)
 		owed = all;
-	if (owed)
-		tell_blocked(watch, thread, WAITS_STILL, false, owed);
+	tell_before(watch, thread, &(struct waits_arrival){
+		.sure_ns = all, .has_others = thread->labels.has_others,
+		.between = ppi_waits_set_between(&thread->labels.since,
+	                                         &thread->labels.looked) },
+	            owed);
 	thread->has_ended = true;
 }
 
@@ -277,7 +310,7 @@ static void go_on_waiting(struct waits_watch *watch,
 	ppi_waits_name_again(watch, thread);
 	if (watch->is_last || thread->pending_ns > (int64_t)least)
 		tell_blocked(watch, thread, WAITS_STILL, false,
-		             take_pending(thread));
+		             thread->labels.here, take_pending(thread));
 	schedule(watch, thread, is_free);
 }
 
@@ -301,6 +334,7 @@ struct glance {
 	struct waits_sums sums;
 	struct waits_place place;
 	struct waits_switches switches;
+	struct ppi_label_state before, after; /* all of that */
 	uint64_t here_ns; /* since when it is blocked; UINT64_MAX: not known */
 	bool is_new;      /* it has run since the last one */
 	bool is_free;     /* nothing was read for it */
@@ -321,6 +355,7 @@ static int read_place(struct waits_watch *watch, struct waits_thread *thread,
 	    ppi_waits_blocked_since(watch, thread, &out->switches, &since) &&
 	    since < watch->now_ns)
 		out->here_ns = watch->now_ns - since;
+	ppi_waits_read_labels(watch, thread, true, &out->after);
 	return 0;
 }
 
@@ -337,6 +372,15 @@ static uint64_t process_ran_ns(struct waits_watch *watch,
 		                                         process->pid);
 	}
 	return process->ran_ns;
+}
+
+/* Who runs on may change sets all the time. */
+static bool is_of_one_set(const struct glance *seen)
+{
+	return seen->place.phase != WAITS_BLOCKED ||
+	       seen->after.set == PPI_LABELS_UNKNOWN ||
+	       ppi_waits_set_between(&seen->before, &seen->after) !=
+		       PPI_LABELS_UNKNOWN;
 }
 
 /*
@@ -361,6 +405,7 @@ static int glance(struct waits_watch *watch, struct waits_thread *thread,
 		return 0;
 	}
 	for (int tries = 0; tries < GLANCE_TRIES; tries++) {
+		ppi_waits_read_labels(watch, thread, false, &out->before);
 		watch->now_ns = kernel->now_ns(kernel->self);
 		got = ppi_waits_read_sums(watch, thread, &out->sums);
 		if (got)
@@ -372,38 +417,78 @@ static int glance(struct waits_watch *watch, struct waits_thread *thread,
 		    thread->process->is_awaited)
 			return 0;
 		got = read_place(watch, thread, out);
-		if (got || kernel->now_ns(kernel->self) <
-		                   watch->now_ns + GLANCE_MOST_NS)
+		if (got || (is_of_one_set(out) &&
+		            kernel->now_ns(kernel->self) <
+		                    watch->now_ns + GLANCE_MOST_NS))
 			return got;
 	}
 	return 0;
 }
 
+/* One turn on a CPU between two waits: it waited for that after the first one, and in the
+ * same set. */
+static uint32_t set_of_ready(const struct waits_thread *thread,
+                             const struct glance *seen)
+{
+	return thread->was_blocked && seen->place.phase == WAITS_BLOCKED &&
+	       seen->sums.turns == thread->last.turns + 1 &&
+	       seen->switches.waits == thread->waits + 1
+		? thread->labels.here
+		: ppi_waits_set_between(&thread->labels.looked, &seen->after);
+}
+
+/* Who has run waits once more, where no other wait lies between. */
+static struct waits_arrival arrival_of(const struct waits_thread *thread,
+                                       const struct glance *seen,
+                                       uint64_t sure_ns)
+{
+	const struct waits_labels *labels = &thread->labels;
+	uint64_t waits = seen->switches.waits - thread->waits;
+
+	return (struct waits_arrival){
+		.waits = waits,
+		.sure_ns = sure_ns,
+		.here_ns = seen->here_ns,
+		.has_others = labels->has_others ||
+		              (seen->is_new ? waits != 1 : waits > 1),
+		.here = ppi_waits_set_between(&seen->before, &seen->after),
+		.between = ppi_waits_set_between(&labels->since, &seen->after),
+	};
+}
+
 static void settle(struct waits_watch *watch, struct waits_thread *thread,
                    struct glance *seen)
 {
+	struct waits_labels *labels = &thread->labels;
 	uint64_t sure = thread->pending_ns > 0
 	                        ? (uint64_t)thread->pending_ns : 0;
-	uint64_t ready = seen->sums.ready_ns - thread->last.ready_ns;
+	const struct waits_share ready = {
+		set_of_ready(thread, seen),
+		seen->sums.ready_ns - thread->last.ready_ns
+	};
+	const struct waits_arrival by = arrival_of(thread, seen, sure);
 
 	take_sums(watch, thread, &seen->sums);
 	tell_ready(watch, thread, ready);
 	if (seen->is_new)
 		thread->changed_ns = watch->now_ns;
-	if (seen->place.phase == WAITS_BLOCKED)
-		settle_blocked(watch, thread, &seen->place, &(struct arrival){
-			seen->switches.waits - thread->waits, sure,
-			seen->here_ns });
-	else if (seen->place.phase == WAITS_RUNNABLE)
-		settle_runnable(thread);
-	else if (thread->was_blocked) /* until the last look it was */
-		thread->owed_ns = sure;
+	labels->looked = seen->before;
+	if (seen->place.phase == WAITS_BLOCKED) {
+		settle_blocked(watch, thread, &seen->place, &by);
+		labels->since = seen->before;
+		labels->has_others = false;
+	} else if (seen->place.phase == WAITS_RUNNABLE) {
+		settle_runnable(thread, &by);
+	} else if (thread->was_blocked) { /* until the last look it was */
+		thread->owed_ns = labels->owed_ns = sure;
+		labels->owed = labels->here;
+	}
 	thread->waits = seen->switches.waits;
 	thread->was_blocked = seen->place.phase == WAITS_BLOCKED;
 	if (seen->place.phase == WAITS_OVER)
 		thread->has_ended = true;
 	if (watch->is_last || thread->has_ended)
-		settle_last(watch, thread);
+		settle_last(watch, thread, &by);
 	schedule(watch, thread, false);
 }
 

@@ -14,9 +14,10 @@ ms=$(by_speed 1400 3000 10000)
 # proves FILE LEAST: no sample of a function has another's label; of those of work
 # functions LEAST % are known; sums are those of the functions alone
 proves() {
-	"$portprof" report -q -n 0 -x ';' -s label:endpoint,function -i "$1" \
-		>"$tmp/both" 2>>"$tmp/words" || return 1
-	"$portprof" report -q -n 0 -x ';' -s function -i "$1" \
+	"$portprof" report -q -n 0 -x ';' -e task-clock \
+		-s label:endpoint,function -i "$1" >"$tmp/both" \
+		2>>"$tmp/words" || return 1
+	"$portprof" report -q -n 0 -x ';' -e task-clock -s function -i "$1" \
 		>"$tmp/functions" 2>>"$tmp/words" || return 1
 	awk -F ';' -v least="$2" -v first="$tmp/functions" '
 	function column(name,    i) {
@@ -96,6 +97,9 @@ for backend in perf timer itimer; do
 	record -b "$backend" -g -F 499 -o "$backend-g.pb.gz" -- "$labelled" 2 "$ms" 1000
 	check "$backend, with call chains" \
 		proves "$backend-g.pb.gz" "$([ "$backend" = perf ] && echo 50 || echo 100)"
+	record -b "$backend" --wall -F 499 -o "$backend-wall.pb.gz" -- "$labelled" 2 "$ms" 1000
+	check "$backend, while waits are measured" \
+		proves "$backend-wall.pb.gz" "$([ "$backend" = perf ] && echo 50 || echo 100)"
 	record -b "$backend" -F 997 -o "$backend-fork.pb.gz" -- "$labelled" 2 "$ms" 1000 fork
 	check "$backend, with a child that is born in a set" \
 		proves "$backend-fork.pb.gz" 50

@@ -71,6 +71,13 @@ for backend in timer itimer; do
 	check "$backend: each function has its context" contexts "$tmp/report"
 	report -q -n 0 -x ';' -s label:span_id -i context.pb.gz
 	has "$backend: with its span" ';abababababababab$' "$tmp/report"
+	# what a thread that waits has published nobody reads, and nobody guesses
+	record -b "$backend" --wall -F 250 -o waits.pb.gz -- "$programs/otel_burn" 4 2400
+	report -q -n 0 --idle -x ';' -s state,label:endpoint -i waits.pb.gz
+	has "$backend: contexts of waits are unknown" \
+		';\(unknown\);(ready|blocked)$' "$tmp/report"
+	has_not "$backend: and are none of samples" \
+		';/[a-z]*;(ready|blocked)$' "$tmp/report"
 	lie=1
 	while [ $lie -le 17 ]; do
 		record -b "$backend" -F 250 -o lie.pb.gz -- "$programs/otel_burn" 2 150 $lie

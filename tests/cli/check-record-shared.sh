@@ -115,6 +115,10 @@ os.execvp(sys.argv[1], sys.argv[1:])
 EOF2
 	for way in "python3 become.py" "unshare -i"; do
 		$way true 2>/dev/null || continue
+		$way cat "$builddir/.libs/libportprof-preload.so" >object 2>words || {
+			skip "$backend, ${way%% *}" "it may not read the preloaded object"
+			continue
+		}
 		# shellcheck disable=SC2086 # a command and its arguments
 		record -b $backend -F 1000 -o p.pb.gz -- $way sh -c 'exit 6'
 		same "$backend, ${way%% *}: status" 6 "$status"

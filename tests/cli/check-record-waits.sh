@@ -7,27 +7,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-[ -r /proc/self/schedstat ] || {
-	echo "skip: the kernel does not say how long threads waited"
-	exit 77
-}
-# chains of waits and holders of locks stand in memory of the program
-cat >can_read.c <<'END'
-#define _GNU_SOURCE
-#include <sys/uio.h>
-#include <unistd.h>
-int main(void)
-{
-	char from = 1, to;
-	struct iovec local = { &to, 1 }, remote = { &from, 1 };
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1;
-}
-END
-if ${CC:-cc} -o can_read can_read.c 2>cc.words && ! ./can_read; then
-	echo "skip: a filter of system calls forbids process_vm_readv(2)"
-	exit 77
-fi
+need_waits
 rounds=$(by_speed 6 10 40)
 many_rounds=$(by_speed 2 5 20)
 

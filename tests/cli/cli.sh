@@ -129,6 +129,31 @@ need_library() {
 		{ echo "skip: built without $1"; exit 77; }
 }
 
+# need_waits: the whole test is skipped where the system shows no places of waits, or no
+# memory of programs, in which chains and holders of locks stand
+need_waits() {
+	[ -r /proc/self/schedstat ] || {
+		echo "skip: the kernel does not say how long threads waited"
+		exit 77
+	}
+	cat >can_read.c <<'END'
+#define _GNU_SOURCE
+#include <sys/uio.h>
+#include <unistd.h>
+int main(void)
+{
+	char from = 1, to;
+	struct iovec local = { &to, 1 }, remote = { &from, 1 };
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1;
+}
+END
+	if ${CC:-cc} -o can_read can_read.c 2>cc.words && ! ./can_read; then
+		echo "skip: a filter of system calls forbids process_vm_readv(2)"
+		exit 77
+	fi
+}
+
 # some_of BACKEND...: all of them, but in make check the first that works
 some_of() {
 	[ "$(by_speed one all all)" = all ] || for some in "$@"; do

@@ -4,7 +4,7 @@
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/forks tests/cli/in_step tests/cli/inherited \
-	tests/cli/label_burn tests/cli/region_job tests/cli/renamed tests/cli/storm \
+	tests/cli/label_burn tests/cli/label_wait tests/cli/region_job tests/cli/renamed tests/cli/storm \
 	tests/cli/ten tests/cli/toggled tests/cli/touch
 # futex(2), sigtimedwait(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
@@ -22,6 +22,7 @@ tests_cli_forks_LDADD = -lpthread
 tests_cli_in_step_LDADD =
 tests_cli_inherited_LDADD =
 tests_cli_label_burn_LDADD = libportprof.la -lpthread
+tests_cli_label_wait_LDADD = libportprof.la -lpthread
 tests_cli_otel_burn_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_cli_otel_burn_LDADD = -lpthread
 tests_cli_region_job_LDADD = libportprof.la
@@ -94,6 +95,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-switch.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-record-waits.sh \
+	tests/cli/check-record-wait-labels.sh \
 	tests/cli/check-refusals.sh \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-tree.sh \

@@ -138,6 +138,8 @@ void fx_put_back(void);
 /* The same: waits are those of a thread that has been charged this since, and that
  * is the time that has passed for it. */
 void fx_charge(uint64_t running_ns, uint64_t ready_ns, uint64_t other_ns);
+/* That thread enters a set of labels. */
+void fx_charged_enters(const portprof_label_set *set);
 /* The same: this system says nothing of waits. */
 void fx_take_away_waits(void);
 

@@ -173,15 +173,17 @@ done
 
 ### sprofil
 
+# On a busy machine chance says which of the turns of 7 ms a tick of 10 ms meets: of 90
+# that a third of the time is to have, 8 more or less are usual.
 for kind in sprofil sprofil-uint; do
-	call $kind 900
+	call $kind 2700
 	same "$kind: on and off" "0 0" "${got_on-} ${got_off-}"
 	same "$kind: the period is that of a tick" 10000 "${got_period_us-}"
 	near "$kind: each region has its own, from change to change" \
-		"${got_hot_a-}" "${got_spent_0_ms-}" 100 2
-	near "$kind: so has the other" "${got_hot_b-}" "${got_spent_1_ms-}" 100 2
+		"${got_hot_a-}" "${got_spent_0_ms-}" 100 7
+	near "$kind: so has the other" "${got_hot_b-}" "${got_spent_1_ms-}" 100 7
 	near "$kind: and the overflow bin the rest" "${got_rest-}" \
-		"${got_spent_2_ms-}" 100 2
+		"${got_spent_2_ms-}" 100 7
 done
 call PORTPROF_HZ=500 sprofil 300
 same "sprofil: the period follows PORTPROF_HZ" 2000 "${got_period_us-}"

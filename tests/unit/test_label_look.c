@@ -38,7 +38,8 @@ static const portprof_label_set *set_of(const char *value)
 
 /* ---- of another process ---- */
 
-/* Does what it is told by a byte: a or b enters that set, and answers. */
+/* Does what it is told by a byte: a or b enters that set, and answers; x executes another
+ * program, which answers, too. */
 static void serve(int in, int out)
 {
 	char byte;
@@ -46,6 +47,9 @@ static void serve(int in, int out)
 	while (read(in, &byte, 1) == 1) {
 		uint64_t now_ns;
 
+		if (byte == 'x' && dup2(in, 0) == 0 && dup2(out, 1) == 1)
+			execlp("sh", "sh", "-c", "printf 12345678; exec cat >&2",
+			       NULL);
 		if (byte == 'm') /* so many that a ring overflows */
 			for (unsigned i = 0; i < 1u << 18; i++)
 				portprof_label_enter(set_of(i % 2 ? "/a"
@@ -147,6 +151,38 @@ static void another_process_is_known_from_the_look_on(void **state)
 	b_ns = tell('b');
 	assert_string_equal(found(&look, a_ns), "unknown");
 	assert_string_equal(found(&look, b_ns), "/b");
+	ppi_label_look_close(&look);
+}
+
+/* The set of now, how often it changed, and whose program says so. */
+static void another_process_is_known_now(void **state)
+{
+	struct ppi_label_look look;
+	struct ppi_label_state first, same, later, back, nobody;
+
+	(void)state;
+	tell('a');
+	if (!ppi_label_look_open(&look, (uint32_t)other.pid))
+		skip(); /* a user who may not look */
+	ppi_label_look_now(&look, other.pid, &first);
+	ppi_label_look_now(&look, other.pid, &same);
+	assert_true(same.set == first.set && same.changes == first.changes &&
+	            same.store == first.store);
+	assert_true(first.set >= PPI_LABELS_FIRST);
+	tell('b');
+	ppi_label_look_now(&look, other.pid, &later);
+	assert_true(later.set != first.set && later.changes > first.changes);
+	tell('a');
+	ppi_label_look_now(&look, other.pid, &back);
+	assert_true(back.set == first.set && back.changes > later.changes);
+	/* a thread that was never in a set */
+	ppi_label_look_now(&look, other.pid + 1, &nobody);
+	assert_int_equal(nobody.changes, 0);
+	assert_int_equal(nobody.set, PPI_LABELS_NONE);
+	assert_true(ppi_label_look_is_current(&look, (uint32_t)other.pid));
+	assert_false(ppi_label_look_is_current(&look, 0x7fffffff));
+	tell('x');
+	assert_false(ppi_label_look_is_current(&look, (uint32_t)other.pid));
 	ppi_label_look_close(&look);
 }
 
@@ -403,10 +439,12 @@ static void stores_come_by_themselves(void **state)
 }
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
 #ifdef SYS_memfd_create
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			another_process_is_known_now, start_other, end_other),
 		cmocka_unit_test_setup_teardown(
 			another_process_is_known_from_the_look_on, start_other,
 			end_other),
@@ -420,8 +458,12 @@ int main(void)
 		cmocka_unit_test(changes_while_it_is_read_do_no_harm),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 #else
+	(void)argc;
+	(void)argv;
 	return 77;
 #endif
 }

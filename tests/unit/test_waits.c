@@ -19,7 +19,9 @@
 #include <cmocka.h>
 
 #include "backends/backend.h"
+#include "backends/waits/waits.h"
 #include "backends/waits/waits_kernel.h"
+#include "base/label_look.h"
 #include "tests/unit/waits_run.h"
 
 #define MS UINT64_C(1000000)
@@ -102,6 +104,36 @@ static struct done done_by(const struct life *life, uint64_t to_ns)
 		at += ns;
 	}
 	return done;
+}
+
+static enum doing next_wait(const struct life *life, size_t step)
+{
+	do
+		step = (step + 1) % STEPS;
+	while (!is_blocked(life->steps[step].doing));
+	return life->steps[step].doing;
+}
+
+/* In the middle of each run it enters the set of the wait that comes next, whose number
+ * says which. */
+enum { SET_OF = 10 };
+
+static struct ppi_label_state labels_by(const struct life *life, uint64_t to_ns)
+{
+	struct ppi_label_state state = { .store = 1 };
+	uint64_t at = life->born_ms * MS;
+
+	for (size_t i = 0; at < to_ns; i = (i + 1) % STEPS) {
+		const struct step *step = &life->steps[i];
+
+		if (step->ms && step->doing == RUNS &&
+		    at + step->ms * MS / 2 <= to_ns) {
+			state.changes++;
+			state.set = SET_OF + next_wait(life, i);
+		}
+		at += step->ms * MS;
+	}
+	return state;
 }
 
 static const struct life *life_of(int64_t tid)
@@ -364,6 +396,21 @@ static const struct waits_kernel kernel = {
 	.sp = 7, .pc = 16, .ticks_per_s = 100, .tick_ns = 4 * MS,
 };
 
+static void sim_labels(void *self, int64_t pid, int64_t tid, bool is_proof,
+                       struct ppi_label_state *out)
+{
+	const struct life *life = life_of(tid);
+
+	(void)self;
+	(void)is_proof;
+	assert_int_equal(pid, PID);
+	*out = (struct ppi_label_state){ .set = PPI_LABELS_UNKNOWN };
+	if (!fails() && life)
+		*out = labels_by(life, world.now_ns);
+}
+
+static const struct ppi_label_reader labels = { sim_labels, NULL };
+
 /* ---- a session of it ---- */
 
 /* What was told. */
@@ -371,6 +418,8 @@ static struct {
 	uint64_t weight[2];
 	uint64_t by_kind[8]; /* of the thread PID, by enum doing */
 	uint64_t unseen, estimated;
+	uint64_t in_sets[2], in_unknown[2]; /* by event */
+	uint64_t by_set[8]; /* blocked, of the thread PID, by enum doing */
 	bool names_holder, names_pipe;
 	uint64_t held;             /* by a thread that is known */
 	unsigned places_of_holder; /* in which it slept, or ran */
@@ -378,6 +427,25 @@ static struct {
 	char name[16];
 	portprof_life life;
 } told;
+
+/* A wait has its own set, and what it is ready after it, or it is unknown. */
+static void take_set(const portprof_record *record, const char *kind,
+                     const char *own)
+{
+	if (!(record->valid & PORTPROF_FIELD_LABELS)) /* it was in none yet */
+		return;
+	if (record->label_set == PPI_LABELS_UNKNOWN) {
+		told.in_unknown[record->event] += record->weight;
+		return;
+	}
+	told.in_sets[record->event] += record->weight;
+	if (record->event && record->tid == PID)
+		told.by_set[record->label_set - SET_OF] += record->weight;
+	if (record->event == 0) /* who is ready has slept */
+		assert_int_equal(record->label_set, SET_OF + SLEEPS);
+	else if (kind[0] && strcmp(kind, "other") != 0)
+		assert_string_equal(kind, own);
+}
 
 static void take(const portprof_batch *batch, const portprof_record *record)
 {
@@ -395,6 +463,11 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	}
 	if (record->kind != PORTPROF_RECORD_SAMPLE)
 		return;
+	assert_true(record->valid & PPI_FIELD_LABELLED);
+	take_set(record, kind,
+	         record->label_set < SET_OF + SLEEPS ||
+	                         record->label_set > SET_OF + FAULTS
+	                 ? "" : kinds[record->label_set - SET_OF]);
 	told.weight[record->event] += record->weight;
 	if (waits_run_label(batch, record, 3)[0])
 		told.held += record->weight;
@@ -444,6 +517,7 @@ static void measure(uint64_t from_ms, uint64_t ms, uint64_t step_us,
 	world.now_ns = from_ms * MS;
 	if (!open_session())
 		return;
+	run.bs.labels = &labels;
 	assert_int_equal(ppi_backend_waits.start(&run.bs, NULL), PORTPROF_OK);
 	while (world.now_ns < (from_ms + ms) * MS) {
 		waits_run_drain(records, take);
@@ -598,6 +672,67 @@ static void names_are_those_of_now(void **state)
 	assert_in_range(told.names, LIVES + 1, 2 * LIVES);
 }
 
+/* Where begins are known each set has at most what was waited in it. */
+static void assert_no_more_than_waited(uint64_t from, uint64_t ms)
+{
+	for (int i = SLEEPS; i <= FAULTS; i++)
+		if (told.by_set[i] > between(PID, i, from, ms) + 2 * MS)
+			fail_msg("%d: %" PRIu64 " of %" PRIu64, i,
+			         told.by_set[i], between(PID, i, from, ms));
+}
+
+/* Each wait has the set of its time, at whatever pace somebody looks, and where the
+ * thread moves in the middle of a look: never that of another wait. */
+static void waits_have_their_own_sets(void **state)
+{
+	const uint64_t from = 40, ms = 4000;
+
+	(void)state;
+	for (int has_clocks = 0; has_clocks < 2; has_clocks++) {
+		world.has_clocks = has_clocks;
+		measure(from, ms, 997, 16);
+		assert_in_range(told.in_unknown[1], 0, told.in_sets[1] / 50);
+		assert_true(told.in_sets[0] > told.in_unknown[0]);
+		for (uint64_t us = 5003; us < 400000; us += us / 3) {
+			measure(from, ms, us, 16);
+			if (has_clocks)
+				assert_no_more_than_waited(from, ms + us / 1000);
+		}
+		for (unsigned every = 17; every < 60; every++) {
+			world.stops_every = every;
+			measure(from, ms, 1997, 16);
+			assert_true(told.in_sets[1] > 0);
+		}
+		world.stops_every = 0;
+	}
+	world.has_clocks = false;
+}
+
+/* What other waits are a part of has the set of this one as far as it is known to be. */
+static void this_wait_has_its_own_time(void **state)
+{
+	struct waits_arrival by = { .here_ns = UINT64_MAX, .here = 5,
+		                    .between = PPI_LABELS_UNKNOWN };
+	struct waits_share shares[2];
+
+	(void)state;
+	ppi_waits_share_rest(&by, 100, shares);
+	assert_true(shares[0].set == 5 && shares[0].ns == 100);
+	assert_int_equal(shares[1].ns, 0);
+	by.has_others = true;
+	ppi_waits_share_rest(&by, 100, shares);
+	assert_true(shares[0].set == PPI_LABELS_UNKNOWN && shares[0].ns == 100);
+	assert_int_equal(shares[1].ns, 0);
+	by.here_ns = 30;
+	ppi_waits_share_rest(&by, 100, shares);
+	assert_true(shares[0].set == 5 && shares[0].ns == 30);
+	assert_true(shares[1].set == PPI_LABELS_UNKNOWN && shares[1].ns == 70);
+	by.between = 5; /* all the time */
+	ppi_waits_share_rest(&by, 100, shares);
+	assert_true(shares[0].set == 5 && shares[0].ns == 100);
+	assert_int_equal(shares[1].ns, 0);
+}
+
 /* However little room there is, and however rarely somebody looks. */
 static void nothing_is_lost(void **state)
 {
@@ -666,7 +801,7 @@ static void what_has_no_meaning_is_refused(void **state)
 	                 PORTPROF_E_UNSUPPORTED);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_exact),
@@ -675,11 +810,15 @@ int main(void)
 		cmocka_unit_test(begins_may_be_known),
 		cmocka_unit_test(looks_may_be_interrupted),
 		cmocka_unit_test(names_are_those_of_now),
+		cmocka_unit_test(waits_have_their_own_sets),
+		cmocka_unit_test(this_wait_has_its_own_time),
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(places_may_be_hidden),
 		cmocka_unit_test(any_read_may_fail),
 		cmocka_unit_test(what_has_no_meaning_is_refused),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
 }

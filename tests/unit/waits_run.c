@@ -18,14 +18,14 @@ struct waits_run run;
 portprof_status waits_run_open(const void *kernel, const struct ppi_plan *plan,
                                int64_t helper_tid)
 {
-	static const char *const events[WAITS_EVENTS] = {
-		[WAITS_READY] = "ready-time", [WAITS_BLOCKED] = "blocked-time"
+	static const char *const events[RUN_EVENTS] = {
+		[RUN_READY] = "ready-time", [RUN_BLOCKED] = "blocked-time"
 	};
 	portprof_status status;
 	struct ppi_diag why;
 
 	memset(&run, 0, sizeof(run));
-	for (size_t i = 0; i < WAITS_EVENTS; i++) {
+	for (size_t i = 0; i < RUN_EVENTS; i++) {
 		struct ppi_event_request request = { .rate_hz = 100 };
 
 		snprintf(request.text, sizeof(request.text), "%s", events[i]);
@@ -36,7 +36,7 @@ portprof_status waits_run_open(const void *kernel, const struct ppi_plan *plan,
 	}
 	run.plan = *plan;
 	run.plan.events = run.events;
-	run.plan.event_count = WAITS_EVENTS;
+	run.plan.event_count = RUN_EVENTS;
 	run.bs = (struct ppi_backend_session){
 		.ops = &ppi_backend_waits, .plan = &run.plan,
 		.helper_tid = helper_tid,

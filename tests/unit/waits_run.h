@@ -5,13 +5,13 @@
 
 #include "backends/backend.h"
 
-enum { WAITS_READY, WAITS_BLOCKED, WAITS_EVENTS };
+enum { RUN_READY, RUN_BLOCKED, RUN_EVENTS };
 
 /* The session of the case that runs. */
 extern struct waits_run {
 	struct ppi_backend_session bs;
 	struct ppi_plan plan;
-	struct ppi_event events[WAITS_EVENTS];
+	struct ppi_event events[RUN_EVENTS];
 	char notes[8][PPI_NOTE_BYTES];
 } run;
 

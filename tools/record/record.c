@@ -279,13 +279,12 @@ static void show_until_end(struct ppi_live *live, portprof_session *session,
 	live->end(live);
 }
 
-/* Of the command, which hands them over by itself. */
-static void ask_for_labels(void)
+void ppi_record_ask_for_labels(const char *variable)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%ld", (long)getpid());
-	setenv(PPI_LABELS_TIMES, text, 1);
+	setenv(variable, text, 1);
 }
 
 /* Signals end the command, and that ends the recording. */
@@ -310,7 +309,9 @@ int ppi_record_command(const struct ppi_record *record,
 
 	ppi_record_look(record->spool.path, &before);
 	if (!environment)
-		ask_for_labels();
+		ppi_record_ask_for_labels(
+			ppi_settings_own_events(&record->settings)
+				? PPI_LABELS_TIMES : PPI_LABELS_NOW);
 	if (!config || !ppi_child_start(&child, record->program,
 	                                record->options.command, environment)) {
 		portprof_config_free(config);

@@ -93,6 +93,9 @@ portprof_config *ppi_settings_config(const struct ppi_settings *settings);
  * others may be sampled inside. */
 bool ppi_is_wait(const char *event);
 
+/* Whether some are. */
+bool ppi_settings_waits(const struct ppi_settings *settings);
+
 /* How many others there are. */
 size_t ppi_settings_own_events(const struct ppi_settings *settings);
 
@@ -132,6 +135,10 @@ struct ppi_record {
  * it from outside, by a session of this process. The exit status.
  */
 int ppi_record_preload(const struct ppi_record *record);
+
+/* A command that is run from now on hands its labels over by itself: the variable says
+ * how (base/label_post.h). */
+void ppi_record_ask_for_labels(const char *variable);
 
 /* What both do: run the command in `environment` (NULL: our own) and record it
  * by a session of `config`, which is freed. The exit status; -1: nothing was

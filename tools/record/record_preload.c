@@ -284,13 +284,17 @@ static void free_environment(struct environment *environment)
 
 /* This process's own, with two entries added or replaced. */
 static bool make_environment(struct environment *environment,
-                             const char *object, const char *text)
+                             const char *object, const char *text,
+                             bool has_waits)
 {
 	const char *before = getenv("LD_PRELOAD");
 	size_t count = 0, kept = 0;
 
-	/* handlers know each sample's set, and need no times of changes */
+	/* handlers know each sample's set, and need no times of changes; those
+	 * of waits are read from here */
 	unsetenv(PPI_LABELS_TIMES);
+	if (has_waits)
+		ppi_record_ask_for_labels(PPI_LABELS_NOW);
 	while (environ[count])
 		count++;
 	environment->list = calloc(count + 3, sizeof(*environment->list));
@@ -341,7 +345,8 @@ static int run(const struct ppi_record *record, const char *object)
 		return PPI_EXIT_RECORD;
 	}
 	text = ppi_settings_text(&record->settings, share);
-	if (text && make_environment(&environment, object, text)) {
+	if (text && make_environment(&environment, object, text,
+	                             ppi_settings_waits(&record->settings))) {
 		status = ppi_record_command(record, config, environment.list);
 	} else {
 		ppi_say("out of memory");

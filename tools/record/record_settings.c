@@ -326,6 +326,26 @@ static size_t own_events(const char *list, char *first, size_t bytes)
 	return count;
 }
 
+static bool has_wait(const char *list)
+{
+	char event[512];
+
+	for (size_t i = 0; portprof_event_list_get(list, i, event, sizeof(event),
+	                                           NULL) == PORTPROF_OK; i++)
+		if (ppi_is_wait(event))
+			return true;
+	return false;
+}
+
+bool ppi_settings_waits(const struct ppi_settings *settings)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (strcmp(settings->list[i].key, "event") == 0 &&
+		    has_wait(settings->list[i].value))
+			return true;
+	return false;
+}
+
 size_t ppi_settings_own_events(const struct ppi_settings *settings)
 {
 	size_t count = 0, lists = 0;
