@@ -317,6 +317,9 @@ struct waits_arrival {
 	uint32_t between; /* the one set of all the time; or unknown */
 };
 
+/* How long it surely was in the wait that was seen before this one. */
+uint64_t ppi_waits_sure_of_before(const struct waits_thread *thread,
+                                  const struct waits_arrival *by);
 /* How the time before this wait, and the rest, is divided between sets. */
 void ppi_waits_share_before(const struct waits_thread *thread,
                             const struct waits_arrival *by, uint64_t ns,

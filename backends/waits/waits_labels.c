@@ -48,12 +48,18 @@ static void share(struct waits_share shares[2], uint32_t sure, uint64_t sure_ns,
 
 /* What was pending at the last look was the wait's that was seen there, or is owed
  * to the one before. */
+uint64_t ppi_waits_sure_of_before(const struct waits_thread *thread,
+                                  const struct waits_arrival *by)
+{
+	return thread->was_blocked ? by->sure_ns : thread->labels.owed_ns;
+}
+
 void ppi_waits_share_before(const struct waits_thread *thread,
                             const struct waits_arrival *by, uint64_t ns,
                             struct waits_share shares[2])
 {
 	const struct waits_labels *labels = &thread->labels;
-	uint64_t sure = thread->was_blocked ? by->sure_ns : labels->owed_ns;
+	uint64_t sure = ppi_waits_sure_of_before(thread, by);
 
 	share(shares, thread->was_blocked ? labels->here : labels->owed,
 	      by->has_others ? sure : ns, by->between, ns);

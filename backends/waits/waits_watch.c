@@ -151,6 +151,14 @@ static void tell_ready(struct waits_watch *watch,
 		               share);
 }
 
+/* Whether other waits are known to lie between the one that was seen and this one, or
+ * before looks that found the thread running since. */
+static bool has_others(const struct waits_thread *thread,
+                       const struct waits_arrival *by)
+{
+	return thread->labels.has_others || by->waits > 1;
+}
+
 /*
  * It is blocked. If it was so at the last look, too, and nobody knows since when it
  * is here, the first half of what nobody saw is that wait's and the rest this
@@ -161,17 +169,17 @@ static void settle_blocked(struct waits_watch *watch,
                            struct waits_place *place,
                            const struct waits_arrival *by)
 {
-	bool is_estimate = by->waits > 1, is_known = by->here_ns != UINT64_MAX;
+	bool is_known = by->here_ns != UINT64_MAX, is_estimate = has_others(thread, by);
 	bool is_same = ppi_waits_is_same(watch, thread, place, by->waits > 0) &&
 	               thread->labels.here == by->here;
+	uint64_t sure = ppi_waits_sure_of_before(thread, by);
 	uint64_t before = thread->owed_ns, all = take_pending(thread);
 	struct waits_share earlier[2], rest[2];
 
 	if (is_known && (thread->was_blocked || before))
 		before = all > by->here_ns ? all - by->here_ns : 0;
 	else if (thread->was_blocked)
-		before = all > by->sure_ns
-		       ? by->sure_ns + (all - by->sure_ns) / 2 : all;
+		before = all > sure ? sure + (all - sure) / 2 : all;
 	if (before > all)
 		before = all;
 	ppi_waits_share_before(thread, by, before, earlier);
@@ -179,8 +187,7 @@ static void settle_blocked(struct waits_watch *watch,
 	thread->labels.here = by->here;
 	if (before)
 		tell_shares(watch, thread, WAITS_STILL,
-		            is_estimate && (is_same || before > by->sure_ns),
-		            earlier);
+		            is_estimate && (is_same || before > sure), earlier);
 	if (is_same) {
 		tell_shares(watch, thread, WAITS_STILL, is_estimate, rest);
 		return;
@@ -223,7 +230,10 @@ static void tell_before(struct waits_watch *watch, struct waits_thread *thread,
 
 	ppi_waits_share_before(thread, by, ns, shares);
 	if (ns)
-		tell_shares(watch, thread, WAITS_STILL, false, shares);
+		tell_shares(watch, thread, WAITS_STILL,
+		            has_others(thread, by) &&
+		                    ns > ppi_waits_sure_of_before(thread, by),
+		            shares);
 }
 
 /* The measurement ends while it runs. */

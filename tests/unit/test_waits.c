@@ -658,6 +658,30 @@ static void looks_may_be_interrupted(void **state)
 	world.stops_every = 0;
 }
 
+/* However rarely somebody looks, and whether the thread waits then or runs: what is
+ * laid on a wait without having been seen there is called an estimate. */
+static void what_was_not_seen_is_an_estimate(void **state)
+{
+	const uint64_t from = 40, ms = 20 * CYCLE_MS;
+
+	(void)state;
+	world.has_clocks = true;
+	for (uint64_t us = 5003; us < 400000; us += us / 7) {
+		measure(from, ms, us, 16);
+		assert_closed();
+		for (int i = SLEEPS; i <= FAULTS; i++) {
+			uint64_t own = between(PID, i, from, ms + us / 1000);
+
+			if (told.by_kind[i] > own + told.estimated + 30 * MS)
+				fail_msg("looks each %" PRIu64 " us: %d: %" PRIu64
+				         " of %" PRIu64 ", %" PRIu64
+				         " estimated", us, i, told.by_kind[i],
+				         own, told.estimated);
+		}
+	}
+	world.has_clocks = false;
+}
+
 /* A thread names itself when it runs, be that after the first look at it. */
 static void names_are_those_of_now(void **state)
 {
@@ -809,6 +833,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(holders_are_of_their_wait),
 		cmocka_unit_test(begins_may_be_known),
 		cmocka_unit_test(looks_may_be_interrupted),
+		cmocka_unit_test(what_was_not_seen_is_an_estimate),
 		cmocka_unit_test(names_are_those_of_now),
 		cmocka_unit_test(waits_have_their_own_sets),
 		cmocka_unit_test(this_wait_has_its_own_time),
