@@ -139,6 +139,13 @@ for weight, wait in zip(series[0][3], series[0][5]):
 print(one["event"], one["total"], one["idle_waits"])
 print("\n".join("%s %d" % each for each in sorted(
     sums.items(), key=lambda s: (":" not in s[0], s[0]))))' "$srcdir/tests/html")"
+"$portprof" report --html page.html wall.pb.gz
+same "waits: how they were measured is nobody's label" "" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+print(*{one[0] for one in page.read(open("page.html").read())[0]["labels"]}
+      & {"state", "wait", "estimate", "holds"})' "$srcdir/tests/html")"
 "$portprof" report --html page.html --idle idle.pb.gz
 same "waits: idle ones are like others when asked for" "14100000000 0" "$(python3 -c '
 import sys

@@ -221,10 +221,12 @@ static bool is_listed(const struct ppi_page_tree *tree, const char *name)
 	for (size_t i = 0; i < tree->keys.count; i++)
 		if (strcmp(ppi_page_key(tree, i)->name, name) == 0)
 			return true;
-	/* the page has them as waits */
+	/* the page has them as waits, and how those were measured in its head */
 	return tree->has_waits &&
 	       (strcmp(name, ppi_tag_name(PPI_TAG_STATE)) == 0 ||
-	        strcmp(name, ppi_tag_name(PPI_TAG_WAIT)) == 0);
+	        strcmp(name, ppi_tag_name(PPI_TAG_WAIT)) == 0 ||
+	        strcmp(name, PPI_LIFE_ESTIMATE) == 0 ||
+	        strcmp(name, PPI_LABEL_HOLDS) == 0);
 }
 
 static bool list_keys(struct ppi_page *page)
