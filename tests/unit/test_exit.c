@@ -135,7 +135,7 @@ static void assert_whole(struct found found, uint64_t least_ms)
 
 static void work_on(void)
 {
-	burn(60 * MS);
+	burn(150 * MS);
 }
 
 static void close_session(void)
@@ -155,7 +155,7 @@ static void by_exit(const char *backend)
 	atexit(work_on);
 	begin(backend, take);
 	atexit(leave_main);
-	burn(60 * MS);
+	burn(150 * MS);
 	exit(ENDED);
 }
 
@@ -163,7 +163,7 @@ static void by_own_close(const char *backend)
 {
 	atexit(close_session);
 	begin(backend, NULL);
-	burn(60 * MS);
+	burn(150 * MS);
 	exit(ENDED);
 }
 
@@ -171,7 +171,7 @@ static void by_own_close(const char *backend)
 
 static void *exit_here(void *unused)
 {
-	burn(60 * MS);
+	burn(150 * MS);
 	exit(ENDED);
 	return unused;
 }
@@ -189,7 +189,7 @@ static void by_another_thread(const char *backend)
 static void by_end_of_threads(const char *backend)
 {
 	begin(backend, NULL);
-	burn(60 * MS);
+	burn(150 * MS);
 	pthread_exit(NULL);
 }
 
@@ -207,30 +207,30 @@ static void by_a_childs_exit(const char *backend)
 	int status;
 
 	begin(backend, NULL);
-	burn(60 * MS);
+	burn(150 * MS);
 	child = fork();
 	if (child == 0)
 		exit(0);
 	if (waitpid(child, &status, 0) != child || status != 0)
 		_exit(1);
-	burn(60 * MS);
+	burn(150 * MS);
 	exit(ENDED);
 }
 
 static void without_exit(const char *backend)
 {
 	begin(backend, NULL);
-	burn(60 * MS);
+	burn(150 * MS);
 	portprof_session_flush(session);
-	burn(60 * MS);
+	burn(150 * MS);
 	_exit(ENDED);
 }
 
 /* ---- on each backend ---- */
 
-/* Of 60 ms, or of twice as much: a machine that stands still, or a tick that
+/* Of 150 ms, or of twice as much: a machine that stands still, or a tick that
  * waits for its process, may take the rest. */
-enum { LEAST_MS = 30 };
+enum { LEAST_MS = 60 };
 
 static void check_ends(const char *backend)
 {
