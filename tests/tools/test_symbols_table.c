@@ -161,6 +161,16 @@ static void a_kept_table_is_the_same(void **state)
 	ppi_kept_free(kept);
 }
 
+/* Who keeps nothing has no keys. */
+static void nothing_kept_has_no_keys(void **state)
+{
+	size_t bytes;
+
+	(void)state;
+	assert_null(ppi_kept_room(NULL, NULL, 8));
+	assert_null(ppi_kept_find(NULL, NULL, &bytes));
+}
+
 /* How many values of so many bytes it takes until it is full. */
 static unsigned fill(struct ppi_kept *kept, size_t bytes)
 {
@@ -227,6 +237,7 @@ int main(void)
 		                          tear_down),
 		cmocka_unit_test_teardown(a_kept_table_is_the_same,
 		                          tear_down),
+		cmocka_unit_test(nothing_kept_has_no_keys),
 		cmocka_unit_test(a_full_one_is_begun_anew),
 	};
 

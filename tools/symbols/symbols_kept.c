@@ -135,11 +135,12 @@ const void *ppi_kept_find(const struct ppi_kept *kept, const char *key,
 
 void *ppi_kept_room(struct ppi_kept *kept, const char *key, size_t bytes)
 {
-	size_t key_bytes = strlen(key) + 1, whole;
+	size_t key_bytes, whole;
 	struct entry *entry;
 
 	if (!kept || kept->is_full)
 		return NULL;
+	key_bytes = strlen(key) + 1;
 	whole = align(sizeof(*entry) + key_bytes) + align(bytes);
 	/* one may not take all of it, again and again */
 	if (bytes > kept->room / 2)

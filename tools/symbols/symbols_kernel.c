@@ -131,7 +131,7 @@ static bool key_of(char *key, size_t bytes)
 static void read_kernel(struct ppi_symbols *symbols, bool is_anew)
 {
 	struct ppi_kept *kept = ppi_held_kept(symbols->held);
-	char why[300], words[400], key[64];
+	char why[300], words[400], key[64] = "";
 	uint64_t number;
 
 	symbols->is_kernel_read = true;
