@@ -13,5 +13,6 @@ libportprof_core_la_SOURCES += \
 	backends/waits/waits_numbers.c \
 	backends/waits/waits_place.c \
 	backends/waits/waits_scan.c \
+	backends/waits/waits_sockets.c \
 	backends/waits/waits_tell.c \
 	backends/waits/waits_watch.c

@@ -9,6 +9,8 @@
  *   waits_scan.c    whose threads
  *   waits_numbers.c what is counted of them
  *   waits_place.c   where a thread is, and for what it waits there
+ *   waits_sockets.c the other ends of sockets
+ *   waits_labels.c  in which sets of labels
  *   waits_tell.c    records
  *   waits_charges.c where the system shows sums, and no places
  */

@@ -219,6 +219,14 @@ void ppi_waits_name_again(struct waits_watch *watch, struct waits_thread *thread
 bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
                        struct waits_place *place, bool has_moved);
 
+/* ---- waits_sockets.c: the other ends of sockets ---- */
+
+/* NULL, or with no more than its inode: it is not known yet. */
+const struct waits_socket *ppi_waits_socket(struct waits_watch *watch, int64_t pid,
+                                            uint64_t inode);
+/* NULL: it is not known so far; nothing is read for it. */
+const struct waits_socket *ppi_waits_known_socket(const struct waits_watch *watch,
+                                                  uint64_t inode);
 void ppi_waits_forget_sockets(struct waits_watch *watch);
 
 /* ---- waits_numbers.c: what is counted of a thread ---- */

@@ -119,11 +119,10 @@ static uint64_t take_pending(struct waits_thread *thread)
 
 static void tell_blocked(struct waits_watch *watch,
                          struct waits_thread *thread, enum waits_part part,
-                         bool is_estimate, uint32_t set, uint64_t ns)
+                         bool is_estimate, struct waits_share share)
 {
-	thread->told_ns += ns;
-	ppi_waits_tell(watch, thread, part, false, is_estimate,
-	               (struct waits_share){ set, ns });
+	thread->told_ns += share.ns;
+	ppi_waits_tell(watch, thread, part, false, is_estimate, share);
 }
 
 /* What is of a second set is in the same place. */
@@ -131,12 +130,11 @@ static void tell_shares(struct waits_watch *watch, struct waits_thread *thread,
                         enum waits_part part, bool is_estimate,
                         const struct waits_share shares[2])
 {
-	tell_blocked(watch, thread, part, is_estimate, shares[0].set,
-	             shares[0].ns);
+	tell_blocked(watch, thread, part, is_estimate, shares[0]);
 	if (shares[1].ns)
 		tell_blocked(watch, thread,
 		             part == WAITS_HERE ? WAITS_STILL : part,
-		             is_estimate, shares[1].set, shares[1].ns);
+		             is_estimate, shares[1]);
 }
 
 /* What it waited for a CPU: after the wait that was seen, or else it was taken
@@ -153,8 +151,8 @@ static void tell_ready(struct waits_watch *watch,
 
 /* Whether other waits are known to lie between the one that was seen and this one, or
  * before looks that found the thread running since. */
-static bool has_others(const struct waits_thread *thread,
-                       const struct waits_arrival *by)
+static bool others_are_known(const struct waits_thread *thread,
+                             const struct waits_arrival *by)
 {
 	return thread->labels.has_others || by->waits > 1;
 }
@@ -169,7 +167,8 @@ static void settle_blocked(struct waits_watch *watch,
                            struct waits_place *place,
                            const struct waits_arrival *by)
 {
-	bool is_known = by->here_ns != UINT64_MAX, is_estimate = has_others(thread, by);
+	bool is_known = by->here_ns != UINT64_MAX;
+	bool is_estimate = others_are_known(thread, by);
 	bool is_same = ppi_waits_is_same(watch, thread, place, by->waits > 0) &&
 	               thread->labels.here == by->here;
 	uint64_t sure = ppi_waits_sure_of_before(thread, by);
@@ -231,7 +230,7 @@ static void tell_before(struct waits_watch *watch, struct waits_thread *thread,
 	ppi_waits_share_before(thread, by, ns, shares);
 	if (ns)
 		tell_shares(watch, thread, WAITS_STILL,
-		            has_others(thread, by) &&
+		            others_are_known(thread, by) &&
 		                    ns > ppi_waits_sure_of_before(thread, by),
 		            shares);
 }
@@ -320,7 +319,8 @@ static void go_on_waiting(struct waits_watch *watch,
 	ppi_waits_name_again(watch, thread);
 	if (watch->is_last || thread->pending_ns > (int64_t)least)
 		tell_blocked(watch, thread, WAITS_STILL, false,
-		             thread->labels.here, take_pending(thread));
+		             (struct waits_share){ thread->labels.here,
+		                                   take_pending(thread) });
 	schedule(watch, thread, is_free);
 }
 
