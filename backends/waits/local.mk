@@ -13,6 +13,7 @@ libportprof_core_la_SOURCES += \
 	backends/waits/waits_numbers.c \
 	backends/waits/waits_place.c \
 	backends/waits/waits_scan.c \
+	backends/waits/waits_settle.c \
 	backends/waits/waits_sockets.c \
 	backends/waits/waits_tell.c \
 	backends/waits/waits_watch.c

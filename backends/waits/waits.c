@@ -5,7 +5,8 @@
  * stopped and no signal is sent. It measures alone, or beside the backend of the
  * session's other events, which it then passes everything on to.
  *
- *   waits_watch.c   looks at threads, and what of each is told
+ *   waits_watch.c   looks at threads, and when
+ *   waits_settle.c  what a look found is laid on waits
  *   waits_scan.c    whose threads
  *   waits_numbers.c what is counted of them
  *   waits_place.c   where a thread is, and for what it waits there

@@ -72,6 +72,9 @@ struct waits_clock {
 };
 enum { WAITS_CPUS = 256 };
 
+/* Of more threads than these each is looked at, and recorded, more rarely. */
+enum { WAITS_MANY_THREADS = 256 };
+
 struct waits_process {
 	UT_hash_handle hh;
 	int64_t pid;
@@ -338,6 +341,28 @@ void ppi_waits_share_rest(const struct waits_arrival *by, uint64_t ns,
 /* The process runs another program, which has other sets under the same numbers. */
 void ppi_waits_forget_sets(struct waits_watch *watch,
                            const struct waits_process *process);
+
+/* ---- waits_settle.c: what a look found is laid on waits ---- */
+
+/* What is read of a thread in one look. */
+struct waits_glance {
+	struct waits_sums sums;
+	struct waits_place place;
+	struct waits_switches switches;
+	struct ppi_label_state before, after; /* all of that */
+	uint64_t here_ns; /* since when it is blocked; UINT64_MAX: not known */
+	bool is_new;      /* it has run since the last one */
+	bool is_free;     /* nothing was read for it */
+};
+
+/* It has moved since the last look, or is seen for the first time. */
+void ppi_waits_settle(struct waits_watch *watch, struct waits_thread *thread,
+                      struct waits_glance *seen);
+/* It has not. */
+void ppi_waits_go_on(struct waits_watch *watch, struct waits_thread *thread,
+                     const struct waits_sums *sums);
+/* It is gone. */
+void ppi_waits_end_unseen(struct waits_watch *watch, struct waits_thread *thread);
 
 /* ---- waits_tell.c: records ---- */
 
