@@ -10,6 +10,7 @@
 #   - exit 77 skips the whole program; its last line of output is the reason
 #   - a case that skips prints a line "skip: REASON" before it does so
 #   - a program that ran no case fails, and so does one that ends by a signal
+#   - the last line says how long the program took
 #   - a program that hangs is stopped after PORTPROF_TEST_TIMEOUT seconds: ten
 #     times what the longest one takes, so 1800, and 4 hours in make check-long
 # PORTPROF_TEST_RUN stands before a program: the emulator of its machine.
@@ -33,8 +34,10 @@ limit=${PORTPROF_TEST_TIMEOUT-$limit}
 if timeout -k 1 1 true 2>/dev/null; then
 	set -- timeout -k 10 "$limit" "$@"
 fi
+began=$(date +%s)
 "$@" >"$out" 2>"$out.err" </dev/null
 status=$?
+took=$(($(date +%s) - began))
 if [ "$status" -eq 124 ]; then
 	echo "# stopped after $limit seconds"
 fi
@@ -94,3 +97,4 @@ END {
 ' "$out"
 # What sanitizers and crashing programs have to say.
 head -n 200 "$out.err" | sed 's/^/# stderr: /'
+echo "# took $took s"
