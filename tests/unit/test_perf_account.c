@@ -106,6 +106,34 @@ static void lost_names_are_read_from_proc(void **state)
 	assert_non_null(run_module(&run, "/lib/late.so"));
 }
 
+/* The same of a command, whose samples share its ring. */
+static void a_command_has_its_names_after_a_storm(void **state)
+{
+	int64_t pid = perf_sim_fork(0), child;
+
+	(void)state;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+	};
+	run.plan.follow_children = true;
+	perf_sim_machine.is_privileged = false;
+	open_and_start("task-clock:u", 1000);
+	perf_sim_exec(pid, "prog");
+	for (unsigned i = 0; i < 10000; i++)
+		perf_sim_exit(perf_sim_fork(pid));
+	child = perf_sim_fork(pid);
+	perf_sim_exec(child, "late");
+	perf_sim_map_code(child, 0x70000, 0x1000, "/lib/late.so", NULL);
+	run_drain(&run);
+	run_work(child, 0x70100, 10 * MS, 0);
+	run_stop(&run);
+	assert_int_equal(run_weight_of(&run, child), 10 * MS);
+	assert_string_equal(run_name(&run, child), "late");
+	assert_non_null(run_module(&run, "/lib/late.so"));
+	assert_int_equal(run_account(&run, 0).lost_certainty, PORTPROF_UNKNOWN);
+	assert_true(run_has_note(&run, "records were lost, samples or"));
+}
+
 /* Twenty thousand a second of one CPU, for as long as the helper sleeps and
  * then as long again. */
 static void the_side_ring_holds_what_comes_meanwhile(void **state)
@@ -356,6 +384,7 @@ int main(void)
 		CASE(a_storm_of_processes_loses_no_sample),
 		CASE(what_is_lost_are_samples),
 		CASE(lost_names_are_read_from_proc),
+		CASE(a_command_has_its_names_after_a_storm),
 		CASE(the_side_ring_holds_what_comes_meanwhile),
 		CASE(beside_throttling_the_number_is_not_exact),
 		CASE(two_periods_of_one_event),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of inherited clocks, which have no count: no switch of threads stops an
  * event, and weights are by the threads' own clocks. On a simulated kernel. */
+#include "backends/perf/sampling/perf_sides.h"
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>
@@ -208,18 +209,40 @@ static void kernel_time_at_a_threads_end_is_unattributed(void **state)
 	                turns * 30 * MS + 11 * MS);
 }
 
-static void what_is_lost_is_in_the_next_samples(void **state)
+static struct ppi_account lose_some(uint64_t required_caps)
 {
 	int64_t pid;
 
-	(void)state;
+	run.plan.required_caps = required_caps;
 	pid = begin_command("task-clock", 1000);
 	run_work(pid, USER, 20 * MS, 0);
 	perf_sim_lose(15);
 	run_work(pid, USER, 20 * MS, 0);
 	run_stop(&run);
-	assert_int_equal(run_account(&run, 0).lost_samples, 15);
 	check_closure(40 * MS, 1, MS);
+	return run_account(&run, 0);
+}
+
+static void what_is_lost_is_in_the_next_samples(void **state)
+{
+	struct ppi_account account = lose_some(PORTPROF_CAP_LOST_EXACT);
+
+	(void)state;
+	assert_int_equal(account.lost_samples, 15);
+	assert_int_equal(account.lost_certainty, PORTPROF_EXACT);
+}
+
+/* A command's threads have one event each, which reports code, too: what it lost
+ * may be either. */
+static void of_one_event_a_thread_lost_samples_are_not_told_apart(void **state)
+{
+	struct ppi_account account = lose_some(0);
+
+	(void)state;
+	assert_false(perf_state_of(&run.bs)->sides->has_carriers);
+	assert_int_equal(account.lost_samples, 0);
+	assert_int_equal(account.lost_certainty, PORTPROF_UNKNOWN);
+	assert_true(run_has_note(&run, "15 records were lost, samples or"));
 }
 
 static void time_between_stop_and_start_is_nobodys(void **state)
@@ -297,6 +320,7 @@ int main(void)
 		CASE(the_clock_of_a_thread_that_ended_is_unknown),
 		CASE(kernel_time_at_a_threads_end_is_unattributed),
 		CASE(what_is_lost_is_in_the_next_samples),
+		CASE(of_one_event_a_thread_lost_samples_are_not_told_apart),
 		CASE(time_between_stop_and_start_is_nobodys),
 		CASE(of_many_threads_each_has_its_own),
 		CASE(each_clock_has_its_own_weights),

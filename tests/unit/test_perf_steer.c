@@ -154,6 +154,36 @@ static void samples_are_counted_where_they_can_be(void **state)
 	                 PORTPROF_E_STATE);
 }
 
+/* The one event that a command's threads have reports its code, too. */
+static void what_reports_code_stays_on(void **state)
+{
+	int64_t pid = perf_sim_fork(0);
+
+	(void)state;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+	};
+	run.plan.follow_children = true;
+	perf_sim_machine.is_privileged = false;
+	open_and_start("task-clock:u", 1000);
+	perf_sim_exec(pid, "prog");
+	run_drain(&run);
+	assert_int_equal(steer(0, PPI_STEER_ENABLED, 0),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "require lost-exact"));
+	run_close(&run);
+	run_init(&run, PPI_SAMPLE);
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+	};
+	run.plan.follow_children = true;
+	run.plan.required_caps = PORTPROF_CAP_LOST_EXACT;
+	open_and_start("task-clock:u", 1000);
+	perf_sim_exec(pid, "again");
+	run_drain(&run);
+	assert_int_equal(steer(0, PPI_STEER_ENABLED, 0), PORTPROF_OK);
+}
+
 static void threads_come_and_go(void **state)
 {
 	int64_t main_tid = perf_sim_main_tid(), other, idle;
@@ -229,6 +259,7 @@ int main(void)
 		CASE(one_event_rests_while_the_other_goes_on),
 		CASE(it_ends_after_so_many_samples),
 		CASE(samples_are_counted_where_they_can_be),
+		CASE(what_reports_code_stays_on),
 		CASE(threads_come_and_go),
 		CASE(a_thread_that_is_not_there_is_refused),
 		CASE(all_threads_stay_all),

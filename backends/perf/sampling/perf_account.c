@@ -19,6 +19,10 @@
 #define SIDE_NOTE                                                           \
 	"%llu records of mappings and names were lost: those of processes " \
 	"that have ended may be missing; the others were read from /proc"
+#define SHARED_NOTE                                                         \
+	"%llu records were lost, samples or those of mappings and names, "   \
+	"which one event reports here: code of processes that have ended "  \
+	"may be missing; that of the others was read from /proc"
 
 /* A program may have closed it, with all that it did not open itself, and have a
  * file of its own there, which is none of ours to read. */
@@ -53,19 +57,40 @@ static bool read_lost(struct ppi_backend_session *bs,
 	return true;
 }
 
-void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
+/* Of mappings and names, or of these and samples together. */
+static uint64_t lost_beside(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_rings *rings = state->rings;
 	uint64_t all = state->sides->lost, lost;
+	struct perf_tally shared = state->tallies[0];
 
-	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].event == PERF_CARRIER &&
-		    read_lost(bs, &state->sources[i], &lost))
-			all += lost;
+	for (size_t i = 0; i < state->source_count; i++) {
+		const struct perf_source *source = &state->sources[i];
+
+		if (source->event == PERF_CARRIER) {
+			if (read_lost(bs, source, &lost))
+				all += lost;
+		} else if (source->event == 0 && !state->sides->has_carriers) {
+			ppi_perf_tally_source(bs, source, &shared);
+		}
+	}
+	if (!state->sides->has_carriers)
+		all += state->kind.features & PERF_HAS_LOST
+			? shared.lost : shared.lost_records;
 	for (size_t i = 0; i < rings->count; i++)
 		if (rings->all[i].fd >= 0 && rings->all[i].is_side)
 			all += rings->all[i].buffer.damaged;
+	return all;
+}
+
+void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const char *format = state->sides->has_carriers ? SIDE_NOTE
+	                                                : SHARED_NOTE;
+	uint64_t all = lost_beside(bs);
+
 	if (all == state->sides->said)
 		return;
 	state->sides->said = all;
@@ -73,12 +98,12 @@ void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
 	if (!state->sides->note) {
 		size_t before = bs->note_count;
 
-		ppi_note(bs, SIDE_NOTE, (unsigned long long)all);
+		ppi_note(bs, format, (unsigned long long)all);
 		if (bs->note_count > before)
 			state->sides->note = bs->notes[before];
 		return;
 	}
-	snprintf(state->sides->note, sizeof(bs->notes[0]), SIDE_NOTE,
+	snprintf(state->sides->note, sizeof(bs->notes[0]), format,
 	         (unsigned long long)all);
 }
 
@@ -299,14 +324,19 @@ static void fill_loss(const struct perf_state *state,
                       struct ppi_account *out)
 {
 	bool has_lost = state->kind.features & PERF_HAS_LOST;
+	/* what else it reports may be all that it lost: a note has the number */
+	bool tells_more = event == 0 && !state->sides->has_carriers;
 
 	out->throttled = tally->throttled;
-	out->lost_samples = tally->unclear + (has_lost ? tally->lost : 0);
+	out->lost_samples = tally->unclear;
+	if (has_lost && !tells_more)
+		out->lost_samples += tally->lost;
 	/* Damage and LOST records do not say of which event, and the latter
 	 * come only when a later record finds room. */
 	if (event == 0)
-		out->lost_samples += damage_of(state->rings) +
-		                     (has_lost ? 0 : tally->lost_records);
+		out->lost_samples += damage_of(state->rings);
+	if (event == 0 && !has_lost && !tells_more)
+		out->lost_samples += tally->lost_records;
 	out->lost_certainty = has_lost && is_loss_exact(state, tally, event)
 		? PORTPROF_EXACT : PORTPROF_UNKNOWN;
 }

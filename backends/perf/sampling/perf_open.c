@@ -213,27 +213,51 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
+static bool can_spare_carriers(const struct ppi_backend_session *bs)
+{
+	const struct ppi_plan *plan = bs->plan;
+
+	return !needs_carrier(bs) && !plan->is_delayed &&
+	       !(plan->required_caps & PORTPROF_CAP_LOST_EXACT);
+}
+
+/*
+ * Of a command, and others with their children, each thread gets copies of all
+ * events and frees them: an event more takes one to three in a hundred of a program
+ * that switches threads, and a tenth of one that starts short processes. With
+ * copies of stacks, which may fill rings, code is reported beside them all the same.
+ */
+static bool should_spare_carriers(const struct ppi_backend_session *bs)
+{
+	return bs->plan->follow_children && must_inherit(bs->plan) &&
+	       !bs->plan->target.is_self && !bs->plan->stack_bytes &&
+	       !perf_state_of(bs)->is_by_cpu && can_spare_carriers(bs);
+}
+
 /*
  * With events of their own that report mappings and threads, or else, where
- * descriptors are short, without: the first event does it too then, and the
- * kernel's number of its losses is of all its records.
+ * threads begin all the time or descriptors are short, without: the first
+ * event does it too then, and the kernel's number of its losses is of all its
+ * records.
  */
 static portprof_status choose_carriers(struct ppi_backend_session *bs,
                                        size_t threads, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status;
+	bool is_short = false;
 
-	state->sides->has_carriers = true;
+	state->sides->has_carriers = !should_spare_carriers(bs);
 	status = choose_layout(bs, threads, why);
-	if (status != PORTPROF_E_LIMIT || needs_carrier(bs) ||
-	    bs->plan->is_delayed ||
-	    bs->plan->required_caps & PORTPROF_CAP_LOST_EXACT)
-		return status;
-	state->sides->has_carriers = false;
-	bs->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
-	status = choose_layout(bs, threads, why);
-	if (status == PORTPROF_OK)
+	if (status == PORTPROF_E_LIMIT && state->sides->has_carriers &&
+	    can_spare_carriers(bs)) {
+		is_short = true;
+		state->sides->has_carriers = false;
+		status = choose_layout(bs, threads, why);
+	}
+	if (!state->sides->has_carriers)
+		bs->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
+	if (status == PORTPROF_OK && is_short)
 		ppi_note(bs, "too few descriptors are free for separate events "
 		         "that record mappings and names: lost records may be "
 		         "of either kind; raise the limit with ulimit -n");

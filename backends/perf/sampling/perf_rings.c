@@ -342,7 +342,7 @@ static size_t side_of_cpu(const struct ppi_backend_session *bs)
 	struct perf_rights rights;
 	size_t bytes = SIDE_CPU_FREE;
 
-	if (!state->sides->has_carriers || state->layout == PERF_THREAD_RINGS)
+	if (state->layout == PERF_THREAD_RINGS)
 		return SIDE_CPU;
 	ppi_perf_find_rights(perf_kernel_of(bs->kernel), &rights);
 	if (!rights.can_lock && rights.paranoid != -1)
@@ -350,6 +350,12 @@ static size_t side_of_cpu(const struct ppi_backend_session *bs)
 	while (bytes > SIDE_CPU && bytes * state->cpu_count > SIDE_ALL_FREE)
 		bytes /= 2;
 	return bytes;
+}
+
+/* One ring a CPU for samples and for what is reported beside them. */
+static bool shares_rings(const struct perf_state *state)
+{
+	return !state->sides->has_carriers && state->layout == PERF_CPU_RINGS;
 }
 
 void ppi_perf_size_rings(struct ppi_backend_session *bs)
@@ -369,12 +375,14 @@ void ppi_perf_size_rings(struct ppi_backend_session *bs)
 	wanted = wanted < least ? least : wanted > most ? most : wanted;
 	if (state->kind.shape.stack_bytes)
 		wanted = with_stacks(bs, (size_t)wanted);
+	rings->side_bytes = side_of_cpu(bs);
+	if (shares_rings(state) && wanted < rings->side_bytes)
+		wanted = rings->side_bytes;
 	if (bs->plan->ring_bytes)
 		wanted = bs->plan->ring_bytes;
 	rings->sample_bytes = rings->page_bytes;
 	while (rings->sample_bytes < wanted && rings->sample_bytes < 64u << 20)
 		rings->sample_bytes *= 2;
-	rings->side_bytes = side_of_cpu(bs);
 	if (state->layout == PERF_THREAD_RINGS &&
 	    bs->plan->target.kind != PPI_TARGET_TID)
 		rings->side_bytes = SIDE_THREAD;
@@ -388,7 +396,8 @@ static unsigned half_full_ms(const struct ppi_backend_session *bs,
 {
 	const struct perf_state *state = perf_state_of(bs);
 	uint64_t per_second = expected_load(bs, at_the_fastest);
-	uint64_t ms = state->rings->sample_bytes * 500 / per_second;
+	uint64_t beside = shares_rings(state) ? SIDE_BYTES_PER_SECOND : 0;
+	uint64_t ms = state->rings->sample_bytes * 500 / (per_second + beside);
 	uint64_t side_bytes = state->rings->side_bytes;
 	uint64_t side_ms;
 

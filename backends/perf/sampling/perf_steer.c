@@ -352,8 +352,8 @@ static portprof_status set_rate(struct ppi_backend_session *bs, size_t event,
 
 /* ---- on request: one event of several ---- */
 
-/* Where descriptors are short the first event reports mappings and threads,
- * which it does only while it is on. */
+/* Without carriers the first event reports mappings and threads, which it does
+ * only while it is on. */
 static portprof_status check_may_end(const struct ppi_backend_session *bs,
                                      size_t event, struct ppi_diag *why)
 {
@@ -365,11 +365,11 @@ static portprof_status check_may_end(const struct ppi_backend_session *bs,
 		                "all events");
 	if (event > 0 || state->sides->has_carriers)
 		return PORTPROF_OK;
-	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "too few "
-	                "descriptors were free for a separate event that "
-	                "reports code and threads, so '%s' has to stay "
-	                "enabled: raise the limit with ulimit "
-	                "-n", text_of(bs, event));
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "'%s' reports "
+	                "code and threads, too, and has to stay enabled: "
+	                "require lost-exact when the session is opened, which "
+	                "gives that to an event of its own",
+	                text_of(bs, event));
 }
 
 static portprof_status set_enabled(struct ppi_backend_session *bs,
