@@ -205,6 +205,17 @@ import json
 ipc, half = json.load(open("sum.json"))["metrics"]
 assert ipc["metric"] == "IPC" and ipc["value"] is None
 assert ipc["values"] == [2, 1, None] and half["values"][:2] == [400, 200]'
+# names in a table are anybody's
+sed 's/"task-clock"/"\\u001b[2Jclock"/; s/"half"/"\\u001b[2Jhalf"/; s/"turn"/"gr\\u00f6\\u00dfe"/' \
+	ipc.0 >others.json
+"$portprof" merge others.json >sum 2>words
+same "names of others: status" 0 $?
+has_not "no name of a table steers a terminal" "$(printf '\033')" sum
+has "they are written out" '\\x1b\[2Jclock,ns .*[^0-9]1 ' sum
+check "a name of any letters fills its column" python3 -c '
+head, row = open("sum", encoding="utf-8").read().splitlines()[2:4]
+end = head.index("processes") + len("processes")
+assert row.startswith("gr\u00f6\u00dfe ") and row[:end].endswith(" 1"), (head, row)'
 sed 's/"of": \[0, 1, 0\], "by": \[0, 0, 1\]/"other": 1/' ipc.1 >bare.json
 "$portprof" merge bare.json ipc.0 >sum 2>words
 same "a metric of which nobody says what it is is passed by" 0 \

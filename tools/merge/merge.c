@@ -13,6 +13,7 @@
 #include <portprof.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "tools/input.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -40,6 +41,37 @@ static const char *unit_of(const struct ppi_merge_regions *all, size_t column)
 }
 
 /* ---- text ---- */
+
+/* Behind the name of an event. */
+static const char *suffix_of(const struct ppi_merge_regions *all, size_t column)
+{
+	return strcmp(unit_of(all, column), "ns") == 0 ? ",ns" : "";
+}
+
+/* Columns that a name takes, a table being anybody's. */
+static size_t width_of(const char *name)
+{
+	char room[PPI_SHOWN_BYTES];
+
+	return ppi_text_width(ppi_shown(name, room));
+}
+
+static void widen(size_t *width, size_t other)
+{
+	if (other > *width)
+		*width = other;
+}
+
+/* A name and what is behind it, filled up: printf(3) counts bytes. */
+static void put_name(const char *name, const char *suffix, size_t width,
+                     FILE *out)
+{
+	size_t taken = width_of(name) + strlen(suffix);
+	char room[PPI_SHOWN_BYTES];
+
+	fprintf(out, "%s%s%*s", ppi_shown(name, room), suffix,
+	        taken < width ? (int)(width - taken) : 0, "");
+}
 
 static void put_header(const struct ppi_merge_regions *all, FILE *out)
 {
@@ -76,14 +108,12 @@ static const char *label_of(const struct ppi_merge_process *process,
 
 static void put_line(const struct ppi_merge_regions *all,
                      const struct ppi_merge_region *region, size_t column,
-                     int event_width, FILE *out)
+                     FILE *out)
 {
 	struct ppi_merge_spread spread = ppi_merge_spread(all, region, column);
-	char least[32], most[32], event[256], sum[32], imbalance[32] = "-";
+	char least[32], most[32], sum[32], imbalance[32] = "-";
 
-	snprintf(event, sizeof(event), "%s%s", event_of(all, column),
-	         strcmp(unit_of(all, column), "ns") == 0 ? ",ns" : "");
-	fprintf(out, "%-*s %9zu ", event_width, event, spread.processes);
+	fprintf(out, " %9zu ", spread.processes);
 	if (spread.counted == 0) {
 		fprintf(out, "%16s", "not counted");
 		return;
@@ -107,7 +137,7 @@ static void put_line(const struct ppi_merge_regions *all,
  * least and most of it. */
 static void put_metric(const struct ppi_merge_regions *all,
                        const struct ppi_merge_region *region, size_t metric,
-                       int event_width, FILE *out)
+                       FILE *out)
 {
 	double value = ppi_merge_metric_value(all, region, metric, SIZE_MAX);
 	size_t least_at = 0, most_at = 0, counted = 0;
@@ -128,8 +158,7 @@ static void put_metric(const struct ppi_merge_regions *all,
 			most_at = i;
 		}
 	}
-	fprintf(out, "%-*s %9zu ", event_width, all->metrics[metric].name,
-	        counted);
+	fprintf(out, " %9zu ", counted);
 	if (isnan(value)) {
 		fprintf(out, "%16s", "not counted");
 		return;
@@ -146,38 +175,33 @@ static void put_metric(const struct ppi_merge_regions *all,
 static bool print_text(const struct ppi_merge_regions *all, FILE *out)
 {
 	const struct ppi_merge_region *region;
-	int name_width = NAME_MIN, event_width = EVENT_MIN;
-	char room[PPI_SHOWN_BYTES];
+	size_t names = NAME_MIN, events = EVENT_MIN;
 
-	for (region = all->regions; region; region = region->hh.next) {
-		int width = (int)strlen(ppi_shown(region->name, room));
-
-		name_width = width > name_width ? width : name_width;
-	}
-	for (size_t i = 0; i <= all->event_count; i++) {
-		int width = (int)strlen(event_of(all, i)) + 3;
-
-		event_width = width > event_width ? width : event_width;
-	}
-	for (size_t i = 0; i < all->metric_count; i++) {
-		int width = (int)strlen(all->metrics[i].name);
-
-		event_width = width > event_width ? width : event_width;
-	}
+	for (region = all->regions; region; region = region->hh.next)
+		widen(&names, width_of(region->name));
+	for (size_t i = 0; i <= all->event_count; i++)
+		widen(&events, width_of(event_of(all, i)) + strlen(",ns"));
+	for (size_t i = 0; i < all->metric_count; i++)
+		widen(&events, width_of(all->metrics[i].name));
 	put_header(all, out);
-	fprintf(out, "\n%-*s  %-*s %9s %16s %14s %10s %16s %14s %10s %10s\n",
-	        name_width, "region", event_width, "event", "processes", "sum",
-	        "min", "rank", "mean", "max", "rank", "imbalance");
+	fputc('\n', out);
+	put_name("region", "", names + 2, out);
+	put_name("event", "", events, out);
+	fprintf(out, " %9s %16s %14s %10s %16s %14s %10s %10s\n",
+	        "processes", "sum", "min", "rank", "mean", "max", "rank",
+	        "imbalance");
 	for (region = all->regions; region; region = region->hh.next) {
 		for (size_t i = 0; i <= all->event_count; i++) {
-			fprintf(out, "%-*s  ", name_width,
-			        i ? "" : ppi_shown(region->name, room));
-			put_line(all, region, i, event_width, out);
+			put_name(i ? "" : region->name, "", names + 2, out);
+			put_name(event_of(all, i), suffix_of(all, i), events,
+			         out);
+			put_line(all, region, i, out);
 			fputc('\n', out);
 		}
 		for (size_t i = 0; i < all->metric_count; i++) {
-			fprintf(out, "%-*s  ", name_width, "");
-			put_metric(all, region, i, event_width, out);
+			put_name("", "", names + 2, out);
+			put_name(all->metrics[i].name, "", events, out);
+			put_metric(all, region, i, out);
 			fputc('\n', out);
 		}
 	}

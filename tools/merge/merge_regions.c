@@ -474,23 +474,32 @@ ppi_merge_spread(const struct ppi_merge_regions *all,
 	return spread;
 }
 
-/* The value of an event, of one process or of all. */
+/* What one process counted of an event; NAN: it could not. */
+static double value_in(const struct ppi_merge_regions *all,
+                       const struct ppi_merge_region *region, size_t event,
+                       size_t process)
+{
+	size_t order = all->processes[process].order;
+	const struct ppi_region_cell *row =
+		order < region->processes ? region->rows[order] : NULL;
+
+	if (!row)
+		return 0;
+	return row[event + 1].is_known ? (double)row[event + 1].value
+	                               : (double)NAN;
+}
+
+/* The same of all together, where `process` is SIZE_MAX. */
 static double value_of(const struct ppi_merge_regions *all,
                        const struct ppi_merge_region *region, size_t event,
                        size_t process)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < all->process_count; i++) {
-		size_t order = all->processes[i].order;
-
-		if ((process != SIZE_MAX && process != i) ||
-		    order >= region->processes || !region->rows[order])
-			continue;
-		if (!region->rows[order][event + 1].is_known)
-			return NAN;
-		sum += (double)region->rows[order][event + 1].value;
-	}
+	if (process != SIZE_MAX)
+		return value_in(all, region, event, process);
+	for (size_t i = 0; i < all->process_count; i++)
+		sum += value_in(all, region, event, i);
 	return sum;
 }
 
