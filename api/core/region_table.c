@@ -11,6 +11,12 @@
  *
  * A forked child has nothing of its parent's, and a table of its own once it
  * begins a region.
+ *
+ * It is no profile. A profile has samples that can be added up: a region's would be
+ * what no region inside it counted, in a path of regions. But a row says what its
+ * counts were scaled from and which of them failed, which differences of rows do not
+ * keep; its calls have the labels of their own beginning, and the regions around
+ * them those of theirs; and a build without files has tables, too.
  */
 #include "config.h"
 
