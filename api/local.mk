@@ -151,6 +151,8 @@ libportprof_core_la_SOURCES += \
 	api/profile/pprof/resolve.c \
 	api/profile/pprof/resolve.h \
 	api/profile/pprof/resolve_samples.c \
+	api/profile/sample_labels.c \
+	api/profile/sample_labels.h \
 	api/profile/sample_table.c \
 	api/profile/sample_table.h \
 	api/profile/threads.c \

@@ -16,7 +16,8 @@
  * while measuring (writer.h)
  *   locations.c      where samples fall: mappings, address spaces, callers
  *   threads.c        names of threads
- *   sample_table.c   samples of one portion, added up, and their labels
+ *   sample_table.c   samples of one portion, added up
+ *   sample_labels.c  what hardware and events report of them, as labels
  *   portion.c        what came since the last portion, in one gzip member
  *   output.c         the file that portions are appended to
  *   atomic_file.c    files that take their place when they are whole

@@ -12,6 +12,7 @@
 #include "api/core/sink.h"
 #include "api/profile/atomic_file.h"
 #include "api/profile/pprof/encode.h"
+#include "api/profile/sample_labels.h"
 #include "api/profile/sample_table.h"
 #include "base/host.h"
 

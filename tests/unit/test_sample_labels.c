@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "api/profile/sample_table.h"
+#include "api/profile/sample_labels.h"
 
 enum { ALL = PORTPROF_FIELD_DATA_ADDRESS | PORTPROF_FIELD_LATENCY |
              PORTPROF_FIELD_BRANCHES | PORTPROF_FIELD_DATA_SOURCE |
