@@ -34,6 +34,7 @@ libportprof_core_la_SOURCES += \
 	api/core/backend.c \
 	api/core/config_file.c \
 	api/core/config_settings.c \
+	api/core/config_sinks.c \
 	api/core/config_value.c \
 	api/core/core.c \
 	api/core/diag.c \

@@ -6,7 +6,8 @@
  * From an event string to a request, and from a config to an opened backend:
  *   event_parse.c      one event string
  *   event_list.c       lists of them, groups in braces, presets
- *   session_config.c   the config: events, backend, target, sinks
+ *   session_config.c   the config: events, backend, target
+ *   config_sinks.c     where its samples go
  *   config_file.c      configuration files: found, read, loaded
  *   config_settings.c  the table of settings
  *   config_value.c     the value of a setting
