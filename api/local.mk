@@ -64,6 +64,7 @@ libportprof_core_la_SOURCES += \
 	api/core/region.h \
 	api/core/region_open.c \
 	api/core/region_table.c \
+	api/core/select.c \
 	api/core/session.c \
 	api/core/session.h \
 	api/core/session_config.c \

@@ -12,7 +12,8 @@
  *   config_settings.c  the table of settings
  *   config_value.c     the value of a setting
  *   plan.c             from a config to a plan
- *   open.c             chooses a backend and opens it on a plan
+ *   select.c           chooses a backend
+ *   open.c             opens it on a plan
  *
  * Sessions sample:
  *   session.c          open, start, stop, flush, reset, close

@@ -8,14 +8,13 @@
 
 #include "api/core/session_config.h"
 #include "base/fork_guard.h"
+#include "base/vector.h"
 
 /* ---- choosing a backend: by name, or by needs and rank ---- */
 
 /* Why each better backend was passed over, best first. */
 struct ppi_passed_over {
-	char **names;
-	char **reasons;
-	size_t count;
+	struct ppi_vector names, reasons; /* char *, as many */
 };
 void ppi_passed_over_free(struct ppi_passed_over *list);
 
@@ -26,6 +25,11 @@ typedef portprof_status (*ppi_try_fn)(const struct ppi_backend_ops *ops,
                                       const void *kernel,
                                       const struct ppi_probe *probe,
                                       void *context, struct ppi_diag *why);
+
+/* What a backend lacks: E_UNSUPPORTED, or what would help, as `probe` says. */
+portprof_status ppi_select_refuse(const struct ppi_backend_ops *ops,
+                                  const struct ppi_probe *probe,
+                                  uint64_t missing, struct ppi_diag *why);
 
 /* E_INVALID: no backend of that name is in this build. */
 portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why);

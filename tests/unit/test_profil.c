@@ -258,6 +258,11 @@ static const char *chosen_without_timers(struct ppi_passed_over *list)
 	return name;
 }
 
+static const char *last_of(const struct ppi_vector *texts)
+{
+	return PPI_AT(texts, char *)[texts->count - 1];
+}
+
 static void auto_takes_a_kernels_profil_and_no_librarys(void **state)
 {
 	struct ppi_passed_over list = { 0 };
@@ -270,13 +275,12 @@ static void auto_takes_a_kernels_profil_and_no_librarys(void **state)
 		return;
 	kit_begin(&kit_glibc);
 	assert_string_equal(chosen_without_timers(&list), "itimer");
-	assert_non_null(strstr(list.reasons[list.count - 1],
-	                       "only when named"));
+	assert_non_null(strstr(last_of(&list.reasons), "only when named"));
 	ppi_passed_over_free(&list);
 	kit_begin(&kit_openbsd78);
 	assert_string_equal(chosen_without_timers(&list), "itimer");
-	assert_string_equal(list.names[list.count - 1], "profil");
-	assert_non_null(strstr(list.reasons[list.count - 1], "-pg"));
+	assert_string_equal(last_of(&list.names), "profil");
+	assert_non_null(strstr(last_of(&list.reasons), "-pg"));
 	ppi_passed_over_free(&list);
 }
 
