@@ -101,6 +101,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/tree.c \
 	tools/view/tree.h \
 	tools/report/report_text.c \
+	tools/report/report_hints.c \
+	tools/report/report_print.c \
 	tools/report/report.c \
 	tools/report/report_tree.c \
 	tools/ticker.c \

@@ -1,16 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* One event of a profile, printed as text, tree, CSV or JSON. */
+/* What the command line asks of a profile, and one event of it printed as text, tree,
+ * CSV or JSON. */
 #ifndef PPI_REPORT_H
 #define PPI_REPORT_H
 
 #include <portprof.h>
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/vector.h"
+#include "tools/page/page.h"
 #include "tools/view/account.h"
+#include "tools/view/filter.h"
+#include "tools/view/names.h"
 #include "tools/view/rows.h"
+
+/* ---- what is asked for ---- */
+
+enum ppi_report_form {
+	PPI_REPORT_TEXT,
+	PPI_REPORT_CSV,
+	PPI_REPORT_JSON,
+	PPI_REPORT_HTML
+};
+
+/* Its members are the options of the command line. */
+struct ppi_report_options {
+	const char **inputs; /* at least one */
+	size_t input_count;
+	const char *program; /* that wrote a gmon.out; NULL: a.out */
+	uint64_t memory_max; /* 0: the usual */
+	const char *event; /* NULL: all */
+	const char *sort;  /* as it was given; NULL: by function */
+	unsigned keys;     /* PPI_BY_ bits */
+	const char *label; /* up to a comma: of PPI_BY_LABEL */
+	uint64_t rows;     /* 0: all */
+	bool is_by_total, is_quiet, has_inlines, is_json;
+	bool is_tree, has_full_names, wants_holders;
+	struct ppi_filter filter;
+	struct ppi_wall_wish wish;
+	const char *callers, *callees; /* functions; NULL */
+	struct ppi_named_sources sources; /* from the root; NULL */
+	enum ppi_report_form form;
+	const char *separator; /* of CSV */
+	const char *page;      /* file of HTML */
+	struct ppi_hidden hidden; /* in it */
+	bool is_verbose;
+};
+
+/* Print all of that. False, after words, when it cannot be. */
+bool ppi_report_print(const portprof_profile *profile,
+                      const struct ppi_report_options *options);
+
+/* ---- one event ---- */
 
 /* Who called a function, or what it called. */
 struct ppi_report_edges {
@@ -32,7 +77,6 @@ struct ppi_report_holders {
 	size_t count;
 	struct ppi_vector held; /* where who held what, and their names */
 };
-
 
 /* False when out of memory; ppi_report_free_holders is due all the same. */
 bool ppi_report_find_holders(const struct ppi_view *view,
@@ -61,7 +105,12 @@ struct ppi_report_more {
 void ppi_report_print_rows(const struct ppi_report *report,
                            const struct ppi_rows *rows, FILE *out);
 
-/* Behind the rows: how to see the rest of a program that mostly waited. */
+/* Below them: what would name code that has no name or line, and where a clock's
+ * samples waited. */
+void ppi_report_print_hints(const struct ppi_report *report,
+                            const struct ppi_rows *rows, FILE *out);
+
+/* Below that: how to see the rest of a program that mostly waited. */
 void ppi_report_print_rest(const struct ppi_report *report, FILE *out);
 
 /* Rows of ppi_rows_edges. */
