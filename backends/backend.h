@@ -352,9 +352,9 @@ struct ppi_account {
  * areas; each session of the measured processes takes one.
  */
 struct ppi_area;
-struct ppi_pool;
+struct ppi_areas;
 
-/* Take an area of the pool of that name (ppi_pool_name). Waits for one a
+/* Take an area of the pool of that name (ppi_areas_name). Waits for one a
  * moment when all are taken. */
 portprof_status ppi_area_take(const char *name, struct ppi_area **area,
                               struct ppi_diag *why);
@@ -388,10 +388,10 @@ void ppi_area_account(struct ppi_area *area, const struct ppi_account *account,
                       bool is_last);
 
 /* A new pool, without areas before a session collects from it. */
-portprof_status ppi_pool_open(struct ppi_pool **pool, struct ppi_diag *why);
-struct ppi_pool *ppi_pool_hold(struct ppi_pool *pool);
-void ppi_pool_release(struct ppi_pool *pool); /* as often as held, and once */
-const char *ppi_pool_name(const struct ppi_pool *pool);
+portprof_status ppi_areas_open(struct ppi_areas **pool, struct ppi_diag *why);
+struct ppi_areas *ppi_areas_hold(struct ppi_areas *pool);
+void ppi_areas_release(struct ppi_areas *pool); /* as often as held, and once */
+const char *ppi_areas_name(const struct ppi_areas *pool);
 
 /* What probing found; `reason` says what to do when !is_usable, or what is
  * restricted when it is. */
@@ -465,7 +465,7 @@ struct ppi_backend_session {
 	/* How often totals began at 0 again: weight of before must not be
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
-	struct ppi_pool *pool;  /* of ppi_backend_collect; else NULL */
+	struct ppi_areas *pool;  /* of ppi_backend_collect; else NULL */
 	/* Where samples of signal handlers wait in their order; open sets it,
 	 * and drain leaves what came at ticks_end or later. NULL: the kernel's
 	 * records are in order with those of code. */

@@ -262,9 +262,9 @@ portprof_status portprof_config_collect(portprof_config *config,
 	if (!config || !name)
 		return ppi_refuse_null("portprof_config_collect",
 		                       config ? "name" : "config");
-	if (!config->pool && ppi_pool_open(&config->pool, &why))
+	if (!config->pool && ppi_areas_open(&config->pool, &why))
 		return ppi_report(&why);
-	*name = ppi_pool_name(config->pool);
+	*name = ppi_areas_name(config->pool);
 	return PORTPROF_OK;
 }
 

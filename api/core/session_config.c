@@ -51,7 +51,7 @@ void portprof_config_free(portprof_config *config)
 	free(config->cpus);
 	free(config->cgroup);
 	free(config->file);
-	ppi_pool_release(config->pool);
+	ppi_areas_release(config->pool);
 	for (size_t i = 0; i < config->sink_count; i++) {
 		free(config->sinks[i].ranges);
 		free(config->sinks[i].path);
@@ -141,7 +141,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	*copy = *config;
 	copy->events = NULL;
 	copy->event_count = copy->sink_count = 0;
-	copy->pool = ppi_pool_hold(config->pool);
+	copy->pool = ppi_areas_hold(config->pool);
 	is_whole = copy_origins(copy, config);
 	is_whole &= copy_text(&copy->file, config->file);
 	is_whole &= copy_others(copy, config);

@@ -86,7 +86,7 @@ struct portprof_config {
 	char *command;          /* for files: what was measured; NULL = not said */
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
-	struct ppi_pool *pool;  /* its session collects from it; NULL = none */
+	struct ppi_areas *pool;  /* its session collects from it; NULL = none */
 	bool is_rehearsed;      /* for processes that are not there yet */
 	size_t output_sink;     /* 1 + the sink that "output" made; 0 = none */
 	unsigned given;         /* 1 << key: not the default any more */

@@ -105,7 +105,7 @@ struct pool_area {
 	uint64_t weight; /* of its own samples that were taken */
 };
 
-struct ppi_pool {
+struct ppi_areas {
 	unsigned holders;
 	int index_id;
 	struct share_index *index;
@@ -116,10 +116,10 @@ struct ppi_pool {
 };
 
 /* Make areas until so many are free. False when the system has no more. */
-bool ppi_pool_fill(struct ppi_pool *pool, size_t free_areas);
+bool ppi_areas_fill(struct ppi_areas *pool, size_t free_areas);
 
 /* The area, whose session has ended and was read to its end, can be taken
  * again. */
-void ppi_pool_give_back(struct ppi_pool *pool, size_t number);
+void ppi_areas_give_back(struct ppi_areas *pool, size_t number);
 
 #endif

@@ -18,9 +18,9 @@
 
 /* ---- a pool of areas, and its users ---- */
 
-portprof_status ppi_pool_open(struct ppi_pool **pool, struct ppi_diag *why)
+portprof_status ppi_areas_open(struct ppi_areas **pool, struct ppi_diag *why)
 {
-	struct ppi_pool *opened = calloc(1, sizeof(*opened));
+	struct ppi_areas *opened = calloc(1, sizeof(*opened));
 	void *memory;
 
 	if (!opened)
@@ -50,14 +50,14 @@ portprof_status ppi_pool_open(struct ppi_pool **pool, struct ppi_diag *why)
 	return PORTPROF_OK;
 }
 
-struct ppi_pool *ppi_pool_hold(struct ppi_pool *pool)
+struct ppi_areas *ppi_areas_hold(struct ppi_areas *pool)
 {
 	if (pool)
 		pool->holders++;
 	return pool;
 }
 
-void ppi_pool_release(struct ppi_pool *pool)
+void ppi_areas_release(struct ppi_areas *pool)
 {
 	if (!pool || --pool->holders > 0)
 		return;
@@ -69,12 +69,12 @@ void ppi_pool_release(struct ppi_pool *pool)
 	free(pool);
 }
 
-const char *ppi_pool_name(const struct ppi_pool *pool)
+const char *ppi_areas_name(const struct ppi_areas *pool)
 {
 	return pool->name;
 }
 
-static bool add_area(struct ppi_pool *pool)
+static bool add_area(struct ppi_areas *pool)
 {
 	struct pool_area *area = &pool->areas[pool->count];
 	size_t stream_bytes = ppi_stream_bytes(SHARE_STREAM_BYTES);
@@ -101,7 +101,7 @@ static bool add_area(struct ppi_pool *pool)
 	return true;
 }
 
-bool ppi_pool_fill(struct ppi_pool *pool, size_t free_areas)
+bool ppi_areas_fill(struct ppi_areas *pool, size_t free_areas)
 {
 	size_t count = 0;
 
@@ -114,7 +114,7 @@ bool ppi_pool_fill(struct ppi_pool *pool, size_t free_areas)
 	return true;
 }
 
-void ppi_pool_give_back(struct ppi_pool *pool, size_t number)
+void ppi_areas_give_back(struct ppi_areas *pool, size_t number)
 {
 	struct pool_area *area = &pool->areas[number];
 	struct share_area *shared = area->shared;
@@ -135,7 +135,7 @@ enum { SPARE_AREAS = 24, LOOK_MS = 20 };
 
 struct collect_state {
 	struct ppi_backend_session *bs;
-	struct ppi_pool *pool;
+	struct ppi_areas *pool;
 	struct ppi_account done; /* of sessions that are over */
 	uint64_t next_look_ns;
 	double period_ns;
@@ -186,7 +186,7 @@ static portprof_status collect_open(struct ppi_backend_session *bs,
 	state->pool->stack_bytes = size.stack_bytes;
 	state->pool->ring_bytes =
 		(ppi_tick_ring_bytes(&size) + 63) & ~(size_t)63;
-	if (!ppi_pool_fill(state->pool, SPARE_AREAS))
+	if (!ppi_areas_fill(state->pool, SPARE_AREAS))
 		return ppi_fail(why, PORTPROF_E_LIMIT, errno, "share memory",
 		                "memory to share with the measured processes "
 		                "cannot be made (shmget): %s; ask for a "
@@ -248,7 +248,7 @@ static void look_at(struct collect_state *state, struct pool_area *area)
 
 static void look_around(struct collect_state *state, uint64_t now_ns)
 {
-	struct ppi_pool *pool = state->pool;
+	struct ppi_areas *pool = state->pool;
 	size_t taken = 0;
 
 	for (size_t i = 0; i < pool->count; i++)
@@ -256,7 +256,7 @@ static void look_around(struct collect_state *state, uint64_t now_ns)
 			look_at(state, &pool->areas[i]);
 			taken++;
 		}
-	if (!state->is_over && !ppi_pool_fill(pool, SPARE_AREAS + taken / 2) &&
+	if (!state->is_over && !ppi_areas_fill(pool, SPARE_AREAS + taken / 2) &&
 	    !state->is_short) {
 		state->is_short = true;
 		ppi_note(state->bs, "some processes may not be measured: there "
@@ -524,7 +524,7 @@ static void retire(struct collect_state *state, size_t number)
 	if (atomic_load(&area->shared->use) != SHARE_ENDED)
 		account.total_certainty = PORTPROF_UNKNOWN;
 	add_account(&state->done, &account);
-	ppi_pool_give_back(state->pool, number);
+	ppi_areas_give_back(state->pool, number);
 }
 
 static portprof_status collect_drain(struct ppi_backend_session *bs,

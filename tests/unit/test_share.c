@@ -250,27 +250,27 @@ static void a_ring_is_read_by_another_view(void **state)
 
 /* ---- pools ---- */
 
-static struct ppi_pool *new_pool(size_t areas)
+static struct ppi_areas *new_pool(size_t areas)
 {
-	struct ppi_pool *pool = NULL;
+	struct ppi_areas *pool = NULL;
 	struct ppi_diag why;
 
-	assert_int_equal(ppi_pool_open(&pool, &why), PORTPROF_OK);
+	assert_int_equal(ppi_areas_open(&pool, &why), PORTPROF_OK);
 	pool->ring_bytes = ppi_pcring_bytes(64);
-	assert_true(ppi_pool_fill(pool, areas));
+	assert_true(ppi_areas_fill(pool, areas));
 	return pool;
 }
 
 static void each_session_has_an_area_of_its_own(void **state)
 {
-	struct ppi_pool *pool = new_pool(3);
+	struct ppi_areas *pool = new_pool(3);
 	struct ppi_area *areas[3];
 	struct ppi_diag why;
 	size_t bytes, stack_bytes;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(ppi_area_take(ppi_pool_name(pool), &areas[i],
+		assert_int_equal(ppi_area_take(ppi_areas_name(pool), &areas[i],
 		                               &why), PORTPROF_OK);
 		assert_int_equal(pool->areas[i].shared->use, SHARE_USED);
 		assert_int_equal(pool->areas[i].shared->pid, getpid());
@@ -279,47 +279,47 @@ static void each_session_has_an_area_of_its_own(void **state)
 		assert_int_equal(bytes, pool->ring_bytes);
 		assert_false(ppi_area_is_abandoned(areas[i]));
 	}
-	assert_true(ppi_pool_fill(pool, 2));
+	assert_true(ppi_areas_fill(pool, 2));
 	assert_int_equal(pool->count, 5);
 	for (int i = 0; i < 3; i++)
 		ppi_area_leave(areas[i]);
-	ppi_pool_give_back(pool, 1);
-	assert_int_equal(ppi_area_take(ppi_pool_name(pool), &areas[0], &why),
+	ppi_areas_give_back(pool, 1);
+	assert_int_equal(ppi_area_take(ppi_areas_name(pool), &areas[0], &why),
 	                 PORTPROF_OK);
 	assert_int_equal(pool->areas[1].shared->use, SHARE_USED);
 	ppi_area_leave(areas[0]);
-	ppi_pool_release(pool);
+	ppi_areas_release(pool);
 }
 
 static void memory_of_another_layout_is_refused(void **state)
 {
-	struct ppi_pool *pool = new_pool(1);
+	struct ppi_areas *pool = new_pool(1);
 	struct ppi_area *area = NULL;
 	struct ppi_diag why;
 
 	(void)state;
 	pool->index->layout++;
-	assert_int_equal(ppi_area_take(ppi_pool_name(pool), &area, &why),
+	assert_int_equal(ppi_area_take(ppi_areas_name(pool), &area, &why),
 	                 PORTPROF_E_UNSUPPORTED);
 	pool->index->layout--;
 	pool->index->magic++;
-	assert_int_equal(ppi_area_take(ppi_pool_name(pool), &area, &why),
+	assert_int_equal(ppi_area_take(ppi_areas_name(pool), &area, &why),
 	                 PORTPROF_E_UNSUPPORTED);
 	assert_null(area);
-	ppi_pool_release(pool);
+	ppi_areas_release(pool);
 }
 
 static void an_area_tells_that_nobody_collects(void **state)
 {
-	struct ppi_pool *pool = new_pool(1);
+	struct ppi_areas *pool = new_pool(1);
 	struct ppi_area *area;
 	struct ppi_diag why;
 
 	(void)state;
-	assert_int_equal(ppi_area_take(ppi_pool_name(pool), &area, &why),
+	assert_int_equal(ppi_area_take(ppi_areas_name(pool), &area, &why),
 	                 PORTPROF_OK);
 	assert_false(ppi_area_is_abandoned(area));
-	ppi_pool_release(pool);
+	ppi_areas_release(pool);
 	assert_true(ppi_area_is_abandoned(area));
 	ppi_area_leave(area);
 }
@@ -327,14 +327,14 @@ static void an_area_tells_that_nobody_collects(void **state)
 /* An account that is being written when its writer dies is not read. */
 static void an_account_is_whole(void **state)
 {
-	struct ppi_pool *pool = new_pool(1);
+	struct ppi_areas *pool = new_pool(1);
 	struct ppi_account account = { .total_weight = 1 };
 	struct ppi_area *area;
 	struct share_area *shared = pool->areas[0].shared;
 	struct ppi_diag why;
 
 	(void)state;
-	assert_int_equal(ppi_area_take(ppi_pool_name(pool), &area, &why),
+	assert_int_equal(ppi_area_take(ppi_areas_name(pool), &area, &why),
 	                 PORTPROF_OK);
 	for (uint64_t i = 1; i < 10; i++) {
 		account.total_weight = i;
@@ -346,7 +346,7 @@ static void an_account_is_whole(void **state)
 	}
 	assert_int_equal(shared->use, SHARE_ENDED);
 	ppi_area_leave(area);
-	ppi_pool_release(pool);
+	ppi_areas_release(pool);
 }
 
 int main(void)

@@ -528,9 +528,9 @@ static void a_stack_waits_for_the_code_it_fell_on(void **state)
 	(void)state;
 	bs.state = calloc(1, bs.ops->state_size);
 	bs.owner_pid = getpid();
-	assert_int_equal(ppi_pool_open(&bs.pool, &why), PORTPROF_OK);
+	assert_int_equal(ppi_areas_open(&bs.pool, &why), PORTPROF_OK);
 	assert_int_equal(bs.ops->open(&bs, &why), PORTPROF_OK);
-	assert_int_equal(ppi_area_take(ppi_pool_name(bs.pool), &area, &why),
+	assert_int_equal(ppi_area_take(ppi_areas_name(bs.pool), &area, &why),
 	                 PORTPROF_OK);
 	memory = ppi_area_ring(area, &bytes, &stack_bytes);
 	assert_int_equal(stack_bytes, LITTLE);
@@ -547,7 +547,7 @@ static void a_stack_waits_for_the_code_it_fell_on(void **state)
 	assert_int_equal(drained(&bs), 1);
 	bs.ops->close(&bs);
 	ppi_area_leave(area);
-	ppi_pool_release(bs.pool);
+	ppi_areas_release(bs.pool);
 	free(bs.state);
 }
 
