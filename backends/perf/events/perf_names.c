@@ -359,6 +359,7 @@ static const struct {
 	{ "PAPI_REF_CYC", "ref-cycles" },
 	{ "PAPI_BR_INS", "branches" },
 	{ "PAPI_BR_MSP", "branch-misses" },
+	{ "PAPI_L1_DCM", "L1-dcache-load-misses" },
 	{ "PAPI_L1_LDM", "L1-dcache-load-misses" },
 	{ "PAPI_L1_STM", "L1-dcache-store-misses" },
 	{ "PAPI_L1_DCR", "L1-dcache-loads" },
