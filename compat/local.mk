@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # compat/: old interfaces over the library: profil and its relatives, the
-# wrappers of exec, and the CPU profiler of gperftools.
+# wrappers of exec, the CPU profiler of gperftools, and PAPI.
 
 include compat/drop-in/local.mk
 include compat/exec/local.mk
 include compat/gperftools/local.mk
+include compat/papi/local.mk

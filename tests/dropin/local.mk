@@ -10,12 +10,13 @@ SCRIPT_TESTS_ALL += tests/dropin/check-dropin.sh tests/dropin/check-forks.sh \
 	tests/dropin/check-glibc.sh tests/dropin/check-monstartup.sh
 endif
 endif
-SCRIPT_TESTS_ALL += tests/dropin/check-gperftools.sh
+SCRIPT_TESTS_ALL += tests/dropin/check-gperftools.sh tests/dropin/check-papi.sh
 tests_dropin_caller_CPPFLAGS =
 tests_dropin_caller_LDADD =
 
 EXTRA_DIST += tests/dropin/atfork_lock.c tests/dropin/called.c \
-	tests/dropin/forker.c tests/dropin/gperftools_user.c
+	tests/dropin/forker.c tests/dropin/gperftools_user.c \
+	tests/dropin/papi_user.c
 
 DROPIN_TESTS = \
 	tests/dropin/stress \
@@ -26,6 +27,16 @@ check_PROGRAMS += $(DROPIN_TESTS)
 TESTS += $(DROPIN_TESTS)
 endif
 DROPIN_LDADD = libportprof-dropin.la $(TEST_LDADD)
+
+if HAVE_CMOCKA
+if HAVE_PERF_HEADERS
+check_PROGRAMS += tests/dropin/test_papi
+TESTS += tests/dropin/test_papi
+endif
+endif
+tests_dropin_test_papi_SOURCES = tests/dropin/test_papi.c $(PAPI_FILES)
+tests_dropin_test_papi_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_test_papi_LDADD = $(PERF_SIM_LDADD)
 tests_dropin_test_rules_LDADD = $(DROPIN_LDADD)
 
 ### The suite, over the fixtures of tests/conform

@@ -79,6 +79,12 @@ ${NM:-nm} -D --defined-only "${lib%/*}/libportprof-gperftools.${lib##*.}" |
 	sed -n 's/.* [TWi] //p' | grep -v '^_\(init\|fini\)$' | sort >"$tmp/shown"
 compare "$tmp/declared" "$tmp/shown" "declared, not in libportprof-gperftools"
 compare "$tmp/shown" "$tmp/declared" "in libportprof-gperftools, not declared"
+# PAPI's names: those of its map, declared here or made where they are not supported.
+sed -n 's/^	\(PAPI_[a-z_]*\);$/\1/p' "$srcdir/compat/papi/papi.map" | sort >"$tmp/declared"
+${NM:-nm} -D --defined-only "${lib%/*}/libportprof-papi.${lib##*.}" |
+	sed -n 's/.* [TWi] //p' | grep -v '^_\(init\|fini\)$' | sort >"$tmp/shown"
+compare "$tmp/declared" "$tmp/shown" "in compat/papi/papi.map, not in libportprof-papi"
+compare "$tmp/shown" "$tmp/declared" "in libportprof-papi, not in its map"
 # BIND_NOW, where configure found that the linker can.
 if grep -q '^PP_LDFLAGS = .*-z,now' "$builddir/Makefile" &&
 	command -v readelf >/dev/null; then

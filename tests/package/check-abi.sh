@@ -8,7 +8,8 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 kept=$srcdir/tests/package/abi
-libraries='libportprof libportprof-exec libportprof-profil libportprof-gperftools'
+libraries='libportprof libportprof-exec libportprof-profil libportprof-gperftools
+	libportprof-papi'
 
 for tool in abidw abidiff; do
 	command -v $tool >/dev/null || { echo "skip: no $tool (abigail-tools)"; exit 77; }

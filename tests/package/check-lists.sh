@@ -103,7 +103,7 @@ if command -v dpkg-gensymbols >/dev/null && [ "$(uname -m)" = x86_64 ]; then
 		grep '^[-+] ' "$tmp/said" | sed 's/^/# /'
 	done <<EOF2
 libportprof0 libportprof libportprof-exec
-libportprof-profil0 libportprof-profil libportprof-gperftools
+libportprof-profil0 libportprof-profil libportprof-gperftools libportprof-papi
 EOF2
 else
 	skip "symbols" "no dpkg-gensymbols, or another machine"

@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	packages/rpm/rpmlint.toml \
 	tests/package/abi/libportprof-exec.abi.gz \
 	tests/package/abi/libportprof-gperftools.abi.gz \
+	tests/package/abi/libportprof-papi.abi.gz \
 	tests/package/abi/libportprof-profil.abi.gz \
 	tests/package/abi/libportprof.abi.gz \
 	debian/changelog \

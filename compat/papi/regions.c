@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The high-level interface: each thread has a set of events, from its first region on
+ * to its end; at the end of the program all calls of regions are written as PAPI
+ * writes them. Variables and the layout of the file: PAPI 7.0.0, observed and
+ * src/high-level/papi_hl.c.
+ */
+#include "config.h"
+
+#include "compat/papi/own.h"
+
+#include "base/environment.h"
+#include "base/json.h"
+#include "base/thread.h"
+#include "base/vector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BASIC = 2, VALUES = BASIC + PPI_PAPI_EVENTS }; /* cycles, time, events */
+
+/* One call of a region: what was read when it began, then what it counted. */
+struct region {
+	char *name;
+	int parent; /* -1: none */
+	bool is_over;
+	long long *values;
+	struct ppi_vector reads; /* of as many values */
+};
+
+struct thread {
+	struct thread *next;
+	pthread_mutex_t lock; /* of its regions */
+	int64_t tid;
+	int set, innermost;
+	struct ppi_vector regions;
+};
+
+/* `lock` guards the list. What is known of the events does not change. */
+static struct {
+	pthread_once_t once;
+	pthread_mutex_t lock;
+	pthread_key_t key; /* the thread's struct thread */
+	struct thread *threads;
+	pid_t owner;
+	int failure, count, codes[PPI_PAPI_EVENTS];
+	char folder[PATH_MAX];
+} all = { .once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- the file ---- */
+
+static const char *event_name(int i, char room[PAPI_MIN_STR_LEN])
+{
+	return i == 0 ? "cycles" : i == 1 ? "real_time_nsec" :
+	       ppi_papi_name_of(all.codes[i - BASIC], room);
+}
+
+/* PAPI writes all numbers as texts. */
+static void put(struct ppi_json *json, const char *key, long long value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", value);
+	ppi_json_text(json, key, text);
+}
+
+static void put_region(struct ppi_json *json, const struct region *region)
+{
+	const long long *reads = region->reads.data;
+	char room[PAPI_MIN_STR_LEN], key[32];
+	int width = BASIC + all.count, at;
+
+	ppi_json_text(json, "name", region->name);
+	put(json, "parent_region_id", region->parent);
+	for (int i = 0; i < width; i++) {
+		if (!reads) {
+			put(json, event_name(i, room), region->values[i]);
+			continue;
+		}
+		ppi_json_object(json, event_name(i, room));
+		put(json, "region_value", region->values[i]);
+		for (at = i; at < (int)region->reads.count; at += width) {
+			snprintf(key, sizeof(key), "read_%d", at / width + 1);
+			put(json, key, reads[at]);
+		}
+		ppi_json_close(json);
+	}
+}
+
+static void put_thread(struct ppi_json *json, const struct thread *thread)
+{
+	const struct region *region = thread->regions.data;
+	char key[32];
+
+	ppi_json_object(json, "regions");
+	for (size_t i = 0; i < thread->regions.count; i++, region++) {
+		if (!region->is_over)
+			continue;
+		snprintf(key, sizeof(key), "%zu", i);
+		ppi_json_object(json, key);
+		put_region(json, region);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
+static bool put_all(FILE *out)
+{
+	const PAPI_hw_info_t *machine = PAPI_get_hardware_info();
+	char room[PAPI_MIN_STR_LEN], key[32];
+	struct ppi_json json;
+	int number = 0;
+
+	ppi_json_begin(&json, out, false);
+	ppi_json_text(&json, "papi_version", "7.0.0.0");
+	ppi_json_text(&json, "cpu_info", machine ? machine->model_string : "");
+	put(&json, "max_cpu_rate_mhz", machine ? machine->cpu_max_mhz : 0);
+	put(&json, "min_cpu_rate_mhz", machine ? machine->cpu_min_mhz : 0);
+	ppi_json_object(&json, "event_definitions");
+	for (int i = 0; i < all.count; i++) {
+		ppi_json_object(&json, event_name(BASIC + i, room));
+		ppi_json_text(&json, "component", "perf_event");
+		ppi_json_text(&json, "type", "delta");
+		ppi_json_close(&json);
+	}
+	ppi_json_close(&json);
+	ppi_json_object(&json, "threads");
+	for (struct thread *t = all.threads; t; t = t->next) {
+		snprintf(key, sizeof(key), "%d", number++);
+		ppi_json_object(&json, key);
+		pthread_mutex_lock(&t->lock);
+		put_thread(&json, t);
+		pthread_mutex_unlock(&t->lock);
+		ppi_json_close(&json);
+	}
+	return ppi_json_end(&json);
+}
+
+static int rank(void)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK", "ALPS_APP_PE", "PMI_RANK", "SLURM_PROCID",
+	};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		if (ppi_environment(variables[i]))
+			return atoi(ppi_environment(variables[i]));
+	return (int)getpid() % 1000000;
+}
+
+static void write_at_exit(void)
+{
+	char path[PATH_MAX + 32];
+	int fd = -1, number = rank();
+	FILE *out;
+
+	if (all.owner != getpid())
+		return;
+	pthread_mutex_lock(&all.lock);
+	for (char *at = all.folder + 1; *at; at++) /* and those above */
+		if (*at == '/') {
+			*at = '\0';
+			mkdir(all.folder, 0700);
+			*at = '/';
+		}
+	mkdir(all.folder, 0700);
+	do {
+		snprintf(path, sizeof(path), "%s/rank_%06d.json", all.folder,
+		         number++);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	} while (fd < 0 && errno == EEXIST);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out || !put_all(out))
+		ppi_papi_say(path, strerror(errno));
+	if (out)
+		fclose(out);
+	if (ppi_environment("PAPI_REPORT")) {
+		printf("\n\nPAPI-HL Output:\n");
+		put_all(stdout);
+		printf("\n");
+	}
+	pthread_mutex_unlock(&all.lock);
+}
+
+/* An older folder of that name gets its time, as PAPI does; one of this second
+ * is of another process of the same job. */
+static void choose_folder(void)
+{
+	const char *above = ppi_environment("PAPI_OUTPUT_DIRECTORY");
+	char here[PATH_MAX - 32] = ".", old[PATH_MAX + 32], when[32] = "";
+	time_t now = time(NULL);
+	struct tm local;
+	struct stat folder;
+
+	if (!above && getcwd(here, sizeof(here)))
+		above = here;
+	snprintf(all.folder, sizeof(all.folder), "%s/papi_hl_output",
+	         above ? above : here);
+	if (stat(all.folder, &folder) != 0 || folder.st_mtime >= now ||
+	    !localtime_r(&now, &local))
+		return;
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &local);
+	snprintf(old, sizeof(old), "%s-%s", all.folder, when);
+	rename(all.folder, old);
+}
+
+/* ---- events ---- */
+
+/* Whether all that are in the list so far and this one can be counted. */
+static bool add_event(int set, const char *name)
+{
+	int code = ppi_papi_intern(name);
+
+	if (PAPI_add_event(set, code) != PAPI_OK)
+		return false;
+	all.codes[all.count++] = code;
+	return true;
+}
+
+static int new_set(int *set)
+{
+	int result;
+
+	*set = PAPI_NULL;
+	result = PAPI_create_eventset(set);
+	if (result == PAPI_OK && ppi_environment("PAPI_MULTIPLEX"))
+		result = PAPI_set_multiplex(*set);
+	return result;
+}
+
+static void end_thread(void *memory)
+{
+	struct thread *thread = memory;
+
+	PAPI_stop(thread->set, NULL);
+	PAPI_cleanup_eventset(thread->set);
+	PAPI_destroy_eventset(&thread->set);
+}
+
+static void prepare(void)
+{
+	const char *wanted = ppi_environment("PAPI_EVENTS");
+	char *list = strdup(wanted ? wanted : ""), *next = NULL;
+	int set;
+
+	if (PAPI_is_initialized() == PAPI_NOT_INITED)
+		PAPI_library_init(PAPI_VER_CURRENT);
+	all.failure = list ? new_set(&set) : PAPI_ENOMEM;
+	if (!all.failure && pthread_key_create(&all.key, end_thread) != 0)
+		all.failure = PAPI_ESYS;
+	if (all.failure)
+		return;
+	for (char *name = strtok_r(list, ",", &next); name;
+	     name = strtok_r(NULL, ",", &next))
+		add_event(set, name + strspn(name, " "));
+	free(list);
+	/* PAPI's one, or where there is no PMU what can be counted anywhere */
+	if (!all.count && !add_event(set, "PAPI_TOT_CYC") &&
+	    !add_event(set, "perf::TASK-CLOCK"))
+		all.failure = PAPI_ENOEVNT;
+	PAPI_cleanup_eventset(set);
+	PAPI_destroy_eventset(&set);
+	all.owner = getpid();
+	choose_folder();
+	if (!all.failure)
+		atexit(write_at_exit);
+}
+
+/* ---- regions ---- */
+
+static int start(struct thread *thread)
+{
+	int result = new_set(&thread->set);
+
+	if (result == PAPI_OK)
+		result = PAPI_add_events(thread->set, all.codes, all.count);
+	return result == PAPI_OK ? PAPI_start(thread->set) : result;
+}
+
+/* The calling thread's; made, and counting, when it begins its first region. */
+static int find_thread(struct thread **found)
+{
+	struct thread *thread, **at = &all.threads;
+
+	pthread_once(&all.once, prepare);
+	if (all.failure || all.owner != getpid())
+		return ppi_papi_fail(all.failure ? all.failure : PAPI_ECLOST);
+	*found = thread = pthread_getspecific(all.key);
+	if (thread)
+		return thread->set == PAPI_NULL ? start(thread) : PAPI_OK;
+	*found = thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return ppi_papi_fail(PAPI_ENOMEM);
+	pthread_mutex_init(&thread->lock, NULL);
+	thread->tid = ppi_thread_id();
+	thread->innermost = -1;
+	pthread_setspecific(all.key, thread);
+	pthread_mutex_lock(&all.lock);
+	while (*at && (*at)->tid < thread->tid)
+		at = &(*at)->next;
+	thread->next = *at;
+	*at = thread;
+	pthread_mutex_unlock(&all.lock);
+	return start(thread);
+}
+
+static int read_values(const struct thread *thread, long long *values)
+{
+	values[1] = PAPI_get_real_nsec();
+	return PAPI_read_ts(thread->set, values + BASIC, values);
+}
+
+int PAPI_hl_region_begin(const char *name)
+{
+	struct region region = { 0 };
+	struct thread *thread = NULL;
+	bool is_added;
+	int result = name ? find_thread(&thread) : ppi_papi_fail(PAPI_EINVAL);
+
+	if (result != PAPI_OK)
+		return result;
+	region.parent = thread->innermost;
+	region.name = strdup(name);
+	region.values = malloc(VALUES * sizeof(*region.values));
+	pthread_mutex_lock(&thread->lock);
+	is_added = region.name && region.values &&
+	           ppi_vector_add(&thread->regions, sizeof(region), &region, 1);
+	if (is_added)
+		thread->innermost = (int)thread->regions.count - 1;
+	pthread_mutex_unlock(&thread->lock);
+	if (is_added)
+		return read_values(thread, region.values);
+	free(region.name);
+	free(region.values);
+	return ppi_papi_fail(PAPI_ENOMEM);
+}
+
+/* What the innermost region, which must be of that name, has counted. */
+static int read_region(const char *name, struct thread **thread,
+                       struct region **region, long long *values)
+{
+	int result;
+
+	*thread = all.owner == getpid() ? pthread_getspecific(all.key) : NULL;
+	if (!name || !*thread || (*thread)->innermost < 0)
+		return ppi_papi_fail(PAPI_EMISC);
+	result = read_values(*thread, values);
+	*region = PPI_AT(&(*thread)->regions, struct region) +
+	          (*thread)->innermost;
+	for (int i = 0; i < BASIC + all.count; i++)
+		values[i] -= (*region)->values[i];
+	if (result == PAPI_OK && strcmp((*region)->name, name) != 0) {
+		ppi_papi_say(name, "is not the innermost region");
+		return ppi_papi_fail(PAPI_EINVAL);
+	}
+	return result;
+}
+
+int PAPI_hl_read(const char *name)
+{
+	long long values[VALUES];
+	struct thread *thread;
+	struct region *region;
+	int result = read_region(name, &thread, &region, values);
+
+	if (result != PAPI_OK)
+		return result;
+	pthread_mutex_lock(&thread->lock);
+	if (!ppi_vector_add(&region->reads, sizeof(*values), values,
+	                    (size_t)(BASIC + all.count)))
+		result = ppi_papi_fail(PAPI_ENOMEM);
+	pthread_mutex_unlock(&thread->lock);
+	return result;
+}
+
+int PAPI_hl_region_end(const char *name)
+{
+	long long values[VALUES];
+	struct thread *thread;
+	struct region *region;
+	int result = read_region(name, &thread, &region, values);
+
+	if (result != PAPI_OK)
+		return result;
+	pthread_mutex_lock(&thread->lock);
+	memcpy(region->values, values,
+	       sizeof(*values) * (size_t)(BASIC + all.count));
+	region->is_over = true;
+	thread->innermost = region->parent;
+	pthread_mutex_unlock(&thread->lock);
+	return PAPI_OK;
+}
+
+int PAPI_hl_stop(void)
+{
+	struct thread *thread = all.owner == getpid() ?
+	                        pthread_getspecific(all.key) : NULL;
+
+	if (!thread || thread->set == PAPI_NULL)
+		return ppi_papi_fail(PAPI_ENOEVNT);
+	end_thread(thread);
+	return PAPI_OK;
+}
