@@ -30,10 +30,10 @@ printf 'end program\n' >"$tmp/none.f90"
 	{ echo "skip: no Fortran compiler here"; exit 77; }
 module="$srcdir/api/portprof_c.f90 $srcdir/api/portprof.f90"
 # shellcheck disable=SC2317 # `check` calls it
-build() { # STANDARD PROGRAM SOURCE
+build() { # STANDARD PROGRAM SOURCE [FLAG]
 	mkdir -p "$tmp/$2.mod"
 	# shellcheck disable=SC2086 # two files
-	"$FC" -std="$1" -Wall -Wextra -Werror -pedantic -J"$tmp/$2.mod" \
+	"$FC" -std="$1" -Wall -Wextra -Werror -pedantic "${4:--Wall}" -J"$tmp/$2.mod" \
 		-o "$tmp/$2" $module "$3" "$libs/libportprof.so" -Wl,-rpath,"$libs"
 }
 
@@ -80,5 +80,87 @@ if [ -f "$tmp/run.pb.gz" ]; then
 		sed -n 's/^ "total_weight": \([0-9]*\),$/\1/p' | head -n 1)
 	check "the file of a thread has the time that it used" \
 		test "${total:-0}" -ge 190000000
+fi
+
+### doc/fortran.md
+
+# Each block is the body of a subroutine; a subroutine in it stands beside that. So is
+# each call in the table of settings, which is compiled alone.
+mkdir "$tmp/page"
+# shellcheck disable=SC2016 # of awk
+${AWK:-awk} -v page="$tmp/page" '
+	/^```$/ { if (inside) print "end subroutine" >(page "/bodies"); inside = 0 }
+	inside && /^subroutine / { beside = 1 }
+	inside { print >(page (beside ? "/beside" : "/bodies")) }
+	/^end subroutine$/ { beside = 0 }
+	/^```fortran$/ {
+		inside = 1
+		print "subroutine block" ++blocks >(page "/bodies")
+		print "call block" blocks >(page "/calls")
+	}
+	!inside && /^\|.*`portprof_[a-z_]*\(.*\)`/ {
+		gsub(/^[^`]*`|`.*$/, "")
+		print "status = " $0 >(page "/settings")
+	}' "$srcdir/doc/fortran.md"
+# shellcheck disable=SC2016 # of Fortran
+{
+	echo 'module page
+use portprof
+type(c_ptr) :: config, session
+integer(c_int) :: status
+integer(c_int64_t) :: total = 0, pid = 0
+character(8) :: path = "", cgroup = "", cpus = ""
+contains'
+	cat "$tmp/page/beside" "$tmp/page/bodies"
+	echo 'subroutine settings'
+	cat "$tmp/page/settings"
+	echo 'end subroutine
+subroutine first() bind(c)
+end subroutine
+subroutine work
+real, volatile :: sum
+integer :: i
+do i = 1, 20000000
+sum = i
+end do
+end subroutine
+subroutine solve
+call work
+end subroutine
+function show(region, context) result(ends) bind(c)
+type(portprof_region_info), intent(in) :: region
+type(c_ptr), value :: context
+integer(c_int) :: ends
+print *, portprof_string_f(region%name), region%calls, c_associated(context)
+ends = 0
+end function
+end module
+program run
+use page
+config = portprof_config_new()'
+	cat "$tmp/page/calls"
+	echo 'call portprof_regions_close(c_null_ptr)
+call must(portprof_session_open(config, session))
+call must(portprof_session_start(session))
+call work
+call must(portprof_session_stop(session))
+call must(portprof_session_close(session))
+call portprof_config_free(config)
+if (pid /= 0) call settings
+end program'
+} >"$tmp/page.f90"
+count=$(grep -c '^subroutine block' "$tmp/page.f90")
+check "the $count blocks and $(wc -l <"$tmp/page/settings" | tr -d ' ') settings of \
+doc/fortran.md compile" build f2008 blocks "$tmp/page.f90" \
+	-Wno-unused-dummy-argument
+check "there are as many as the page has" test "$count" -ge 7 -a \
+	"$count" -eq "$(grep -c '^```fortran$' "$srcdir/doc/fortran.md")"
+if (cd "$tmp/page" && ../blocks) >"$tmp/out" 2>&1; then
+	has "they run: an account" '^ *[1-9][0-9]* +samples of' "$tmp/out"
+	has "page faults" '^ *[0-9]+ +page faults' "$tmp/out"
+	has "a region" '^ *solve +1 ' "$tmp/out"
+	check "and a file" test -s "$tmp/page/run.pb.gz"
+else
+	has "they are refused with words" 'page-faults.{10}' "$tmp/out"
 fi
 tap_end

@@ -54,6 +54,44 @@ PORTPROF_LIBRARY=/none.so $python -c 'import portprof' 2>"$tmp/words"
 has "without the library: how to get it" \
 	'ImportError: portprof: cannot load /none.so.*libportprof0' "$tmp/words"
 
+### doc/python.md
+
+# Its blocks are one program.
+{
+	echo 'import time
+
+
+def spin(*arguments):
+    end = time.thread_time() + 0.15
+    while time.thread_time() < end:
+        pass
+
+
+def serve():
+    checkout("cart")
+
+
+work = spin
+'
+	${AWK:-awk} '/^```$/ { inside = 0 }
+		inside
+		/^```python$/ { inside = 1; print "# block" }' "$srcdir/doc/python.md" |
+		sed 's/^\(def [a-z]*(.*): \)\.\.\.$/\1spin()/'
+	echo 'parse("text")'
+} >"$tmp/page.py"
+same "doc/python.md has its blocks" "$(grep -c '^```python$' "$srcdir/doc/python.md")" \
+	"$(grep -c '^# block$' "$tmp/page.py")"
+(cd "$tmp" && $python page.py) >"$tmp/out" 2>&1
+same "they run" 0 $?
+has "a profile has its backend and time" '^[a-z]+ 0\.[0-9]+ s of CPU time$' "$tmp/out"
+has "counters have the block's time" '^task-clock [12][0-9]{8} ok ' "$tmp/out"
+has "and each event or why not" '^instructions:u (None|[0-9]+) (ok|scaled|refused|never ran) ' "$tmp/out"
+has "a region has its calls and time" '^checkout 1 [12][0-9]{8}$' "$tmp/out"
+for file in run parse; do
+	"$builddir/portprof" report -q "$tmp/$file.pb.gz" >"$tmp/out" 2>&1
+	same "$file.pb.gz is a profile" 0 $?
+done
+
 ### the plugin
 
 for candidate in $python /usr/bin/python3; do
