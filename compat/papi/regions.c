@@ -178,14 +178,11 @@ static void write_at_exit(void)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	} while (fd < 0 && errno == EEXIST);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out || !put_all(out))
+	if (!out || !put_all(out) || fclose(out))
 		ppi_papi_say(path, strerror(errno));
-	if (out)
-		fclose(out);
 	if (ppi_environment("PAPI_REPORT")) {
 		printf("\n\nPAPI-HL Output:\n");
 		put_all(stdout);
-		printf("\n");
 	}
 	pthread_mutex_unlock(&all.lock);
 }

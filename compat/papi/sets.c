@@ -45,7 +45,8 @@ static bool names_modes(const char *event)
 }
 
 /* CPU time is counted in all modes, whatever is asked of Linux (task_clock_event_read
- * in kernel/events/core.c); other systems have no part of it. */
+ * in kernel/events/core.c); other systems have no part of it. A hypervisor has no part
+ * in what the kernel itself counts. */
 portprof_status ppi_papi_add(const struct ppi_papi_set *set,
                              portprof_config *config, const char *event,
                              const char *more)
@@ -58,6 +59,9 @@ portprof_status ppi_papi_add(const struct ppi_papi_set *set,
 	    (!portprof_event_look_up(event, "auto", &info) &&
 	     info.unit == PORTPROF_UNIT_NANOSECONDS))
 		domain = 0;
+	snprintf(text, sizeof(text), "%s:h", event);
+	if (portprof_event_look_up(text, "auto", &info))
+		domain &= ~PAPI_DOM_SUPERVISOR;
 	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s",
 	         set->is_multiplexed ? "{" : "", event,
 	         domain & PAPI_DOM_USER ? ":u" : "",

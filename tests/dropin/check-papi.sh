@@ -154,6 +154,7 @@ run lacks
 has "a preset that this machine lacks: PAPI_ENOEVNT" \
 	'^PAPI_add_event\(set, PAPI_FP_OPS\)=-7$' "$tmp/printed"
 has "and PAPI_get_event_info says so" '^terms=0$' "$tmp/printed"
+same "all domains are as much as an event has" 0 "$(value all)"
 has "events of other components: PAPI_ENOEVNT" 'rapl.*=-7$' "$tmp/printed"
 has "and so is what is several events" '"IPC"\)=-7$' "$tmp/printed"
 same "each is said once, with its reason" \

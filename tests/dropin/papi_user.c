@@ -506,7 +506,9 @@ static void use_what_lacks(void)
 		(void)value;
 #endif
 	}
-	printf("domain=%d\n", PAPI_set_domain(PAPI_DOM_ALL));
+	must("set_domain", PAPI_set_domain(PAPI_DOM_ALL));
+	set = new_set("perf::PAGE-FAULTS");
+	printf("all=%d\n", PAPI_add_named_event(set, "perf::TASK-CLOCK"));
 }
 
 int main(int argc, char **argv)
