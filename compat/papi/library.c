@@ -87,9 +87,10 @@ static const char *const texts[PAPI_NUM_ERRORS] = {
 	"No error", "Invalid argument", "Insufficient memory",
 	"A System/C library call failed", "Not supported by component",
 	"Access to the counters was lost or interrupted", "Internal error",
-	"Event does not exist", "Event exists, but cannot be counted due to "
-	"counter resource limitations", "EventSet is currently not running",
-	"EventSet is currently counting", "No such EventSet available",
+	"Event does not exist",
+	"Event exists, but cannot be counted due to hardware resource limits",
+	"EventSet is currently not running", "EventSet is currently counting",
+	"No such EventSet available",
 	"Event in argument is not a valid preset",
 	"Hardware does not support performance counters",
 	"Unknown error code", "Permission level does not permit operation",

@@ -71,7 +71,7 @@ profil="$system $others backends/profil/profil_kernel_real.c
 left_out='perf_kernel\.h|backends/(perf|timer)|tests/sim/(perf|timer)'
 left_out="$left_out|tests/unit/(perf_run|perf_case|user_cpu)\\.h"
 left_out="$left_out|linux/(perf_event|futex)\\.h|sys/(profil|ptrace)\\.h|event2/"
-left_out="$left_out|curl/curl\\.h|gperftools/profiler\\.h|microhttpd\\.h"
+left_out="$left_out|curl/curl\\.h|gperftools/profiler\\.h|microhttpd\\.h|<papi\\.h"
 whole=$(find tools api base backends compat examples tests -name '*.c' |
 	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker|cli/(alone|waits|otel_burn))[/.]' |
 	grep -v '^tools/preload/late[.]' |
