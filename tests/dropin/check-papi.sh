@@ -77,10 +77,22 @@ run() {
 	same "$run_how: $1 ends well" 0 $run_status
 }
 
-# counted WORDS NAME: what PAPI counted and what the clock said: the clock is read
-# around the counter, so that it has what the calls themselves take
+# is_time WORDS GOT CLOCK: ns of CPU time by the event and by the thread's clock, which
+# is read around the counter, and so has what the calls themselves take. The event has
+# what a hypervisor or interrupts stole meanwhile, too.
+is_time() {
+	if [ "${2:--1}" -ge $((${3:-0} - ${3:-0} / 50 - 1000000)) ] &&
+		[ "${2:--1}" -le $((${3:-0} + ${3:-0} / 4 + 5000000)) ]; then
+		ok "$1"
+	else
+		not_ok "$1"
+		echo "# ${2:-nothing}: not ${3:-?}"
+	fi
+}
+
+# counted WORDS NAME: what PAPI counted and what the clock said
 counted() {
-	near "$1" "$(value "$2")" "$(value "$2_clock")" 50 1000000
+	is_time "$1" "$(value "$2")" "$(value "$2_clock")"
 }
 
 ### what a program gets
@@ -128,6 +140,11 @@ try() {
 		$((200 + $(value none))) 1000000 1
 }
 
+if ! "$user" faults >"$tmp/words" 2>&1; then
+	sed 's/^/# /' "$tmp/words"
+	echo "skip: nothing counts page faults of a thread here"
+	exit 77
+fi
 try linked "$user" ''
 if [ -n "$preload" ]; then
 	try "linked with -lpapi, preloaded" "$tmp/papi" "$preload"
@@ -212,8 +229,8 @@ perf::PAGE-FAULTS:perf_event:delta" "$(value events)"
 	same "calls of regions, with what they are in, of two threads" \
 		"$regions $regions" "$(value thread_0) $(value thread_1)"
 	same "what was read in a region" 6 "$(grep -c '^read=True$' "$tmp/printed")"
-	near "a region's time is the thread's" "$(value outer)" "$outer" 20 2000000
-	near "and that of one in it" "$(value 'in "ner"')" "$inner" 20 2000000
+	is_time "a region's time is the thread's" "$(value outer)" "$outer"
+	is_time "and that of one in it" "$(value 'in "ner"')" "$inner"
 	if command -v papi_hl_output_writer >/dev/null; then
 		(cd "$tmp" && papi_hl_output_writer --notation derived \
 			--type summary --source out/put/papi_hl_output) \
