@@ -102,7 +102,7 @@ LD_LIBRARY_PATH=$root/usr/lib/$triplet
 PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig
 PKG_CONFIG_LIBDIR=$PKG_CONFIG_LIBDIR:$(pkg-config --variable pc_path pkg-config)
 # What a compiler would look for in /usr.
-C_INCLUDE_PATH=$root/usr/include
+C_INCLUDE_PATH=$root/usr/include:$root/usr/include/portprof/compat
 LIBRARY_PATH=$root/usr/lib/$triplet
 EXAMPLES=$root/usr/share/doc/portprof/examples
 PORTPROF_LIBEXECDIR=$root/usr/libexec/portprof
