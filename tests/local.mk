@@ -130,7 +130,8 @@ SCRIPT_TESTS_ALL += \
 	tests/install/check-variables.sh \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
-SCRIPT_TESTS_LONG += tests/install/check-bmake.sh tests/install/check-static.sh
+SCRIPT_TESTS_LONG += tests/install/check-bmake.sh tests/install/check-static.sh \
+	tests/install/check-without.sh
 EXTRA_DIST += \
 	tests/install/build.sh tests/install/consumer.c tests/memory/libpfm4.supp
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if HAVE_ZLIB
+#ifdef HAVE_ZLIB
 #include <zlib.h>
 #endif
 
@@ -162,7 +162,7 @@ void ppi_wire_query(struct ppi_wire *wire, const char *text)
 
 /* ---- gzip ---- */
 
-#if HAVE_ZLIB
+#ifdef HAVE_ZLIB
 
 enum { STEP = 65536, GZIP_BITS = 15 + 16, LEVEL = 6 };
 

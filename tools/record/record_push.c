@@ -27,7 +27,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#if HAVE_MALLOC_H
+#ifdef HAVE_MALLOC_H
 #include <malloc.h>
 #endif
 
