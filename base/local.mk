@@ -17,6 +17,7 @@
 #   memory          limits, pages, memory that processes share
 #   library         libraries loaded when first needed
 #   elf             build-ids
+#   kernel_symbols  symbols of the running kernel
 #   foreign_file    files that others wrote
 #   text, json      text for a terminal, numbers in text; JSON
 #   protobuf        messages of protocol buffers, as bytes
@@ -47,6 +48,8 @@ libportprof_base_la_SOURCES = \
 	base/host.h \
 	base/json.c \
 	base/json.h \
+	base/kernel_symbols.c \
+	base/kernel_symbols.h \
 	base/label_look.c \
 	base/label_look.h \
 	base/label_post.c \

@@ -10,6 +10,7 @@
  *   waits_scan.c    whose threads
  *   waits_numbers.c what is counted of them
  *   waits_place.c   where a thread is, and for what it waits there
+ *   waits_frames.c  where it is in the kernel
  *   waits_sockets.c the other ends of sockets
  *   waits_labels.c  in which sets of labels
  *   waits_tell.c    records
@@ -276,6 +277,8 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	                 : ppi_waits_watch_open(watch, why);
 	if (status || !state->beside) {
 		bs->drain_every_ms = 10;
+		if (!status && !charges)
+			ppi_waits_frames_open(watch);
 		if (status && state->beside) {
 			free(state->beside->session.state);
 			free_beside(state->beside);
@@ -287,6 +290,8 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	leave_beside(bs);
 	bs->caps = inner->caps | PORTPROF_CAP_WAITS;
 	bs->drain_every_ms = 10;
+	if (status == PORTPROF_OK && !charges)
+		ppi_waits_frames_open(watch);
 	if (status == PORTPROF_OK)
 		return PORTPROF_OK;
 	free(inner->state);

@@ -105,6 +105,7 @@ struct waits_thread {
 	int held;          /* its schedstat, or -1 */
 	bool is_met;
 	bool has_chain;    /* `at` was told with a stack */
+	uint64_t kernel_pc; /* which begins in the kernel, there; 0: not */
 	struct waits_name name;
 	uint64_t since_ns; /* counted from then on */
 	uint64_t looked_ns, changed_ns, next_ns;
@@ -159,6 +160,15 @@ struct waits_times {
 	struct waits_clock clocks[WAITS_CPUS];
 };
 
+/* What is needed for frames in the kernel (waits_frames.c): as many as are told, and as
+ * much text (fs/proc/base.c, MAX_STACK_TRACE_DEPTH). */
+enum { WAITS_FRAMES = 64, WAITS_FRAMES_TEXT = 6144 };
+struct waits_frames {
+	bool is_wanted;              /* and they can be had */
+	struct ppi_vector functions; /* of the kernel */
+	uint64_t read_ns;            /* when those were */
+};
+
 /* Weights that were told. */
 struct waits_told {
 	uint64_t ready, blocked;
@@ -190,6 +200,7 @@ struct waits_watch {
 	size_t cursor;     /* of the pass over them */
 	size_t held_count;
 	struct waits_sockets sockets;
+	struct waits_frames frames;
 	uint64_t now_ns;   /* of the pass */
 	unsigned resets;
 	struct waits_times times;
@@ -221,6 +232,17 @@ void ppi_waits_name_again(struct waits_watch *watch, struct waits_thread *thread
  * have run since. */
 bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
                        struct waits_place *place, bool has_moved);
+
+/* ---- waits_frames.c: where it is in the kernel ---- */
+
+/* After the session was opened, which has a capability more if they can be had. */
+void ppi_waits_frames_open(struct waits_watch *watch);
+/* The frames of a thread that is blocked in `at`, leaf first; 0: they are not known,
+ * or there is no room for all. */
+size_t ppi_waits_frames(struct waits_watch *watch,
+                        const struct waits_thread *thread, uint64_t *out,
+                        size_t room);
+void ppi_waits_frames_close(struct waits_watch *watch);
 
 /* ---- waits_sockets.c: the other ends of sockets ---- */
 

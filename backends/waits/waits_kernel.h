@@ -59,6 +59,11 @@ struct waits_kernel {
 	                               uint64_t limit, uint64_t offset,
 	                               const char *path),
 	                  void *context);
+	/* Symbols of the kernel that have an address (proc_kallsyms(5)). */
+	void (*each_symbol)(void *self,
+	                    void (*take)(void *context, uint64_t address,
+	                                 char type, const char *name),
+	                    void *context);
 	enum waits_call (*call_of)(void *self, int64_t number);
 	/* DWARF's numbers of the stack pointer and the program counter. */
 	unsigned sp, pc;

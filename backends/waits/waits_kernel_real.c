@@ -7,6 +7,7 @@
 #ifdef __linux__
 
 #include "base/clock_ns.h"
+#include "base/kernel_symbols.h"
 #include "base/processes.h"
 
 #include <dirent.h>
@@ -77,7 +78,6 @@ static void real_release(void *self, int held)
 	close(held);
 }
 
-/* A list comes in pieces of a page or less, each of whole lines (fs/seq_file.c). */
 /* A list comes in pieces of whole lines, a page less a line or more each
  * (fs/seq_file.c). */
 static int real_read(void *self, const char *path, char *text, size_t room)
@@ -162,6 +162,15 @@ static void real_each_code(void *self, int64_t pid,
 {
 	(void)self;
 	ppi_process_each_code((uint32_t)pid, take, context);
+}
+
+static void real_each_symbol(void *self,
+                             void (*take)(void *context, uint64_t address,
+                                          char type, const char *name),
+                             void *context)
+{
+	(void)self;
+	ppi_kernel_symbols_each("/proc/kallsyms", take, context);
 }
 
 /* Calls that not every machine has are named where they are. */
@@ -304,6 +313,7 @@ static const struct waits_kernel real = {
 	.folders = real_folders,
 	.memory = real_memory,
 	.each_code = real_each_code,
+	.each_symbol = real_each_symbol,
 	.call_of = real_call_of,
 #ifdef __aarch64__
 	.sp = 31,

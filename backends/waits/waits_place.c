@@ -511,7 +511,8 @@ static bool is_same_place(const struct waits_place *a,
 {
 	return a->is_known == b->is_known && a->number == b->number &&
 	       a->pc == b->pc && a->sp == b->sp && a->callers == b->callers &&
-	       a->arguments[0] == b->arguments[0] && a->phase == b->phase;
+	       a->arguments[0] == b->arguments[0] && a->phase == b->phase &&
+	       strcmp(a->function, b->function) == 0;
 }
 
 bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,

@@ -33,7 +33,7 @@ static size_t look_words(const struct waits_watch *watch)
 	size_t words = LOOK_RECORDS * FIELDS_WORDS;
 
 	if (plan->chain_depth)
-		words += LOOK_RECORDS * STILL_DEPTH +
+		words += LOOK_RECORDS * STILL_DEPTH + WAITS_FRAMES +
 		         LOOK_STACKS * ((sizeof(struct ppi_user_context) +
 		                         plan->stack_bytes + 7) / 8);
 	return words;
@@ -98,6 +98,7 @@ bool ppi_waits_pass_on(struct waits_watch *watch, struct ppi_room *room)
 				return false;
 			/* no room is so large: without the stack */
 			record.valid &= ~(PPI_FIELD_CONTEXT | PPI_FIELD_KEEP);
+			record.payload_words = 0;
 			end = first + (size_t)record.event_field_words;
 		}
 		memcpy(room->words + room->word_count, queue->words + first,
@@ -200,32 +201,49 @@ static void add_room(struct ppi_room *queue, portprof_record *record)
 	queue->word_count += STILL_DEPTH;
 }
 
+/* Frames in the kernel, and a stack to be unwound behind them. */
+static void add_stack(struct waits_watch *watch, struct waits_thread *thread,
+                      portprof_record *record)
+{
+	struct ppi_room *queue = &watch->queue.room;
+	uint64_t *words = queue->words + queue->word_count;
+	size_t room = queue->word_room - queue->word_count;
+	size_t frames = ppi_waits_frames(watch, thread, words, room);
+	size_t stack = make_context(watch, thread, &thread->at, words + frames,
+	                            room - frames);
+
+	thread->has_chain = stack > 0;
+	thread->kernel_pc = stack && frames ? words[0] : 0;
+	if (!stack)
+		return;
+	record->valid |= PPI_FIELD_CONTEXT | PPI_FIELD_KEEP;
+	record->payload_words = frames;
+	queue->word_count += frames + stack;
+}
+
 /* The chain: a stack to be unwound, or what the last one of this thread was. */
 static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
                       enum waits_part part, portprof_record *record)
 {
-	struct ppi_room *queue = &watch->queue.room;
-	size_t words;
-
-	record->payload = queue->word_count;
+	record->payload = watch->queue.room.word_count;
 	if (part == WAITS_RAN && watch->has_samples)
 		record->valid |= PPI_FIELD_AGAIN | PPI_FIELD_RAN;
 	if (part == WAITS_RAN && watch->bs->plan->chain_depth)
-		add_room(queue, record);
+		add_room(&watch->queue.room, record);
 	if (!watch->bs->plan->chain_depth || part == WAITS_UNSEEN ||
 	    part == WAITS_RAN)
 		return;
 	if (part == WAITS_HERE) {
-		words = make_context(watch, thread, &thread->at,
-		                     queue->words + queue->word_count,
-		                     queue->word_room - queue->word_count);
-		thread->has_chain = words > 0;
-		if (words)
-			record->valid |= PPI_FIELD_CONTEXT | PPI_FIELD_KEEP;
-		queue->word_count += words;
+		add_stack(watch, thread, record);
 	} else if (thread->has_chain) {
 		record->valid |= PPI_FIELD_AGAIN;
-		add_room(queue, record);
+		add_room(&watch->queue.room, record);
+	}
+	if (thread->has_chain && thread->kernel_pc) {
+		record->user_address = record->address;
+		record->address = thread->kernel_pc;
+		record->valid |= PORTPROF_FIELD_KERNEL |
+		                 PORTPROF_FIELD_USER_ADDRESS;
 	}
 }
 

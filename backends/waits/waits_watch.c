@@ -510,6 +510,7 @@ void ppi_waits_watch_close(struct waits_watch *watch)
 	HASH_ITER(hh, watch->processes, process, next)
 		ppi_waits_forget_process(watch, process);
 	ppi_waits_forget_sockets(watch);
+	ppi_waits_frames_close(watch);
 	ppi_waits_forget_gone(watch, UINT64_MAX);
 	ppi_waits_queue_close(watch);
 }

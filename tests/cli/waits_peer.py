@@ -54,7 +54,9 @@ def samples(path):
                       word.replace("/", "").isdigit())
             head = words[at].split("/")[1], int(words[at + 2])
         elif words:
-            chain.append(words[0])
+            # a debugger sees none of the kernel
+            if not int(words[0], 16) >> 63:
+                chain.append(words[0])
         elif head:
             yield head[0], head[1], chain
             head, chain = None, []

@@ -274,6 +274,19 @@ static void hidden_kernel_addresses(void **state)
 	       "kernel.kptr_restrict=0");
 }
 
+/* An ordinary user's reads as nothing. */
+static void hidden_kernel_stacks(void **state)
+{
+	(void)state;
+	put("/proc/self/stack", "[<0>] proc_pid_stack+0x1/0x9\n");
+	examine();
+	expect("kernel-waits", PORTPROF_VERDICT_WORKS, "in the kernel", NULL);
+	put("/proc/self/stack", "");
+	examine();
+	expect("kernel-waits", PORTPROF_VERDICT_LIMITED, "/proc/PID/stack",
+	       "CAP_SYS_ADMIN");
+}
+
 static void few_timers(void **state)
 {
 	(void)state;
@@ -388,6 +401,7 @@ int main(void)
 		CASE(nobody_has_the_capability),
 		CASE(a_cpu_that_libpfm4_does_not_know),
 		CASE(hidden_kernel_addresses),
+		CASE(hidden_kernel_stacks),
 		CASE(few_timers),
 		CASE(a_build_without_perf),
 		CASE(nothing_works),

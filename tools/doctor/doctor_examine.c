@@ -204,6 +204,28 @@ static void kernel_names(struct ppi_doctor *doctor)
 		               "/proc/kallsyms shows this user no addresses");
 }
 
+/* The own one stands for all: who may read it may read others'. */
+static void kernel_stacks(struct ppi_doctor *doctor)
+{
+	FILE *file = ppi_doctor_open_file(doctor->host, "/proc/self/stack");
+	char line[64];
+	bool has_line = file && fgets(line, sizeof(line), file);
+
+	if (!file)
+		return;
+	fclose(file);
+	if (has_line)
+		ppi_doctor_add(doctor, PPI_TOPIC_MACHINE, "kernel-waits",
+		               PORTPROF_VERDICT_WORKS, NULL,
+		               "where threads wait is seen in the kernel, too");
+	else
+		ppi_doctor_add(doctor, PPI_TOPIC_MACHINE, "kernel-waits",
+		               PORTPROF_VERDICT_LIMITED,
+		               "record as root (CAP_SYS_ADMIN) if you need more",
+		               "where threads wait is seen as far as the system "
+		               "call: this user may not read /proc/PID/stack");
+}
+
 static void timers(struct ppi_doctor *doctor)
 {
 	if (doctor->host->timers < TIMERS_FINE)
@@ -220,6 +242,7 @@ static void add_machine(struct ppi_doctor *doctor)
 {
 	table(doctor);
 	kernel_names(doctor);
+	kernel_stacks(doctor);
 	timers(doctor);
 }
 

@@ -4,12 +4,12 @@
 
 #include "tools/symbols/symbols_kernel.h"
 
+#include "base/kernel_symbols.h"
 #include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/symbols/symbols_state.h"
 #include "tools/symbols/symbols_table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,71 +20,42 @@
 
 /* ---- functions, from /proc/kallsyms ---- */
 
-static char *read_hex(char *at, uint64_t *number)
+struct reading {
+	struct ppi_symbol_table *table;
+	bool has_any;
+};
+
+static void take_symbol(void *context, uint64_t address, char type,
+                        const char *name)
 {
-	*number = 0;
-	for (;; at++) {
-		unsigned char digit = (unsigned char)*at;
+	struct reading *reading = context;
 
-		if (digit >= '0' && digit <= '9')
-			digit = (unsigned char)(digit - '0');
-		else if (digit >= 'a' && digit <= 'f')
-			digit = (unsigned char)(digit - 'a' + 10);
-		else
-			return at;
-		*number = *number << 4 | digit;
-	}
-}
-
-/*
- * One line: address, type, name and, of a module's, a tab and "[module]". Two
- * hundred thousand of them are read for each report, so by hand.
- */
-static bool add_line(char *line, struct ppi_symbol_table *table)
-{
-	char *at, type, *tab;
-	uint64_t address;
-
-	at = read_hex(line, &address);
-	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ' || !at[3])
-		return false;
-	tab = strchr(at, '\n');
-	if (tab)
-		*tab = '\0';
-	type = at[1];
-	if (address == 0 || !strchr("tTwW", type))
-		return false;
-	tab = strchr(at, '\t');
-	if (tab)
-		*tab = ' ';
-	return ppi_symbol_table_add(table, address, 0, UINT64_MAX,
-	                            type == 'T' ? 2 : type == 't', at + 3);
+	if (strchr("tTwW", type))
+		reading->has_any |= ppi_symbol_table_add(
+			reading->table, address, 0, UINT64_MAX,
+			type == 'T' ? 2 : type == 't', name);
 }
 
 bool ppi_kernel_symbols_read(const char *path, struct ppi_symbol_table *table,
                              char *why, size_t why_bytes)
 {
-	FILE *file = fopen(path, "re");
-	char line[512];
-	bool has_any = false;
+	struct reading reading = { table, false };
+	int got = ppi_kernel_symbols_each(path, take_symbol, &reading);
 
-	if (!file) {
+	if (got) {
 		snprintf(why, why_bytes, "%s cannot be read: %s", path,
-		         strerror(errno));
+		         strerror(-got));
 		return false;
 	}
-	while (fgets(line, sizeof(line), file))
-		has_any |= add_line(line, table);
-	fclose(file);
 	/* With kernel.kptr_restrict, or perf_event_paranoid above 1, every
 	 * address reads as 0 (kernel/kallsyms.c, kallsyms_show_value). */
-	if (!has_any)
+	if (!reading.has_any)
 		snprintf(why, why_bytes,
 		         "%s hides its addresses from this user: run as root, "
 		         "or sysctl kernel.kptr_restrict=0 "
 		         "kernel.perf_event_paranoid=1",
 		         path);
-	return has_any && ppi_symbol_table_sort(table);
+	return reading.has_any && ppi_symbol_table_sort(table);
 }
 
 /* Whether this system has been started again since; its kernel then lies
