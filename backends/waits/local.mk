@@ -17,4 +17,5 @@ libportprof_core_la_SOURCES += \
 	backends/waits/waits_settle.c \
 	backends/waits/waits_sockets.c \
 	backends/waits/waits_tell.c \
+	backends/waits/waits_wakers.c \
 	backends/waits/waits_watch.c

@@ -13,6 +13,7 @@
  *   waits_frames.c  where it is in the kernel
  *   waits_sockets.c the other ends of sockets
  *   waits_labels.c  in which sets of labels
+ *   waits_wakers.c  who woke it
  *   waits_tell.c    records
  *   waits_charges.c where the system shows sums, and no places
  */
@@ -50,7 +51,11 @@ struct beside {
 	struct ppi_event *events;
 	size_t *numbers; /* of its events in the session */
 	bool has_dummy;  /* which is none of the session's */
+	size_t waking;   /* its event that says who wakes whom; SIZE_MAX none, */
+	uint32_t woken, flags; /* and which of its fields say whom, and when */
 };
+
+#define WAKING "sched:sched_waking"
 
 struct waits_state {
 	struct waits_watch watch;
@@ -124,6 +129,37 @@ static bool add_dummy(const struct ppi_backend_session *bs,
 	                        NULL) == PORTPROF_OK;
 }
 
+/* The place of a word among others with blanks between; UINT32_MAX: it is none. */
+static uint32_t place_of(const char *word, const char *words)
+{
+	size_t length = strlen(word);
+
+	for (uint32_t place = 0; *words; place++) {
+		size_t bytes = strcspn(words, " ");
+
+		if (bytes == length && strncmp(words, word, length) == 0)
+			return place;
+		words += bytes + (words[bytes] == ' ');
+	}
+	return UINT32_MAX;
+}
+
+/* Whether one of its events is that one, and says whom it wakes. */
+static void find_waking(struct beside *beside)
+{
+	beside->waking = SIZE_MAX;
+	for (size_t i = 0; i < beside->plan.event_count; i++) {
+		const struct ppi_event *event = &beside->events[i];
+
+		if (strcmp(event->request.name, WAKING) != 0)
+			continue;
+		beside->woken = place_of("pid", event->fields);
+		beside->flags = place_of("common_flags", event->fields);
+		if (beside->woken != UINT32_MAX)
+			beside->waking = i;
+	}
+}
+
 /* Its events in its own numbers, and all else of the plan. */
 static struct beside *make_beside(const struct ppi_backend_session *bs)
 {
@@ -160,7 +196,77 @@ static struct beside *make_beside(const struct ppi_backend_session *bs)
 	}
 	beside->session = *bs;
 	beside->session.plan = &beside->plan;
+	find_waking(beside);
 	return beside;
+}
+
+/* ---- what the other one tells ---- */
+
+/* Of an interrupt or of what follows it: bits of common_flags
+ * (include/linux/trace_events.h, TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ). */
+enum { FLAGS_INTERRUPT = 0x08 | 0x10 };
+
+static void see_waking(struct waits_state *state, const portprof_batch *batch,
+                       const portprof_record *record)
+{
+	const portprof_event_field *field = NULL;
+	int64_t woken = 0, flags = 0;
+
+	while ((field = portprof_batch_event_field(batch, record, field))) {
+		if (field->index == state->beside->woken)
+			woken = field->number;
+		else if (field->index == state->beside->flags)
+			flags = field->number;
+	}
+	ppi_waits_take_waking(&state->watch, record, woken,
+	                      flags & FLAGS_INTERRUPT);
+}
+
+/* Where a thread ran is where it waits for a CPU, when it was taken from it. Of
+ * several events the first one's samples say so, if it is no waking. */
+static void note_sample(const struct waits_state *state,
+                        portprof_record *record)
+{
+	if (record->event == 0 && state->beside->waking != 0 &&
+	    record->valid & PORTPROF_FIELD_TID &&
+	    record->valid & PORTPROF_FIELD_PID)
+		record->valid |= PPI_FIELD_KEEP | PPI_FIELD_RAN;
+	record->event = (uint32_t)state->beside->numbers[record->event];
+}
+
+/* Its records under the session's numbers. */
+static portprof_status drain_beside(struct ppi_backend_session *bs,
+                                    struct ppi_room *room)
+{
+	struct waits_state *state = state_of(bs);
+	struct ppi_backend_session *inner = enter_beside(bs);
+	size_t first = room->record_count;
+	portprof_status status = inner->ops->drain(inner, room);
+	portprof_batch batch;
+
+	leave_beside(bs);
+	batch = ppi_room_batch(room);
+	for (size_t i = first; i < room->record_count; i++) {
+		portprof_record *record = &room->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE) {
+			if (!state->watch.charges)
+				ppi_waits_watch_see(&state->watch, record);
+			continue;
+		}
+		if (record->event >= state->beside->plan.event_count)
+			continue;
+		if (record->event == state->beside->waking)
+			see_waking(state, &batch, record);
+		note_sample(state, record);
+	}
+	return status;
+}
+
+/* During a look, in front of what it tells. */
+static void read_wakings(struct waits_watch *watch)
+{
+	drain_beside(watch->bs, watch->wakers.room);
 }
 
 bool ppi_waits_has(const struct ppi_event_request *request)
@@ -220,7 +326,7 @@ static portprof_status waits_resolve(const void *kernel,
 	         is_ready ? "time for which threads were ready and had no CPU"
 	                  : "time for which threads were blocked");
 	snprintf(event->fields, sizeof(event->fields),
-	         "state wait on holder estimate holds");
+	         "state wait on holder estimate holds waker");
 	return PORTPROF_OK;
 }
 
@@ -257,7 +363,10 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	watch->hears_births = state->beside && !bs->pool &&
 	                      bs->plan->want_modules &&
 	                      !bs->plan->target.is_self;
-	watch->has_samples = state->beside && !state->beside->has_dummy;
+	watch->has_samples = state->beside && !state->beside->has_dummy &&
+	                     state->beside->waking != 0;
+	if (state->beside && state->beside->waking != SIZE_MAX)
+		watch->wakers.read = read_wakings;
 	watch->ready_event = watch->blocked_event = SIZE_MAX;
 	for (size_t i = bs->plan->event_count; i > 0; i--) {
 		const struct ppi_event *event = &bs->plan->events[i - 1];
@@ -332,40 +441,6 @@ static portprof_status waits_stop(struct ppi_backend_session *bs,
 
 		status = inner->ops->stop(inner, why);
 		leave_beside(bs);
-	}
-	return status;
-}
-
-/* Where a thread ran is where it waits for a CPU, when it was taken from it. Of
- * several events the first one's samples say so. */
-static void note_sample(const struct waits_state *state,
-                        portprof_record *record)
-{
-	if (record->event == 0 && record->valid & PORTPROF_FIELD_TID &&
-	    record->valid & PORTPROF_FIELD_PID)
-		record->valid |= PPI_FIELD_KEEP | PPI_FIELD_RAN;
-	record->event = (uint32_t)state->beside->numbers[record->event];
-}
-
-/* Its records under the session's numbers. */
-static portprof_status drain_beside(struct ppi_backend_session *bs,
-                                    struct ppi_room *room)
-{
-	struct waits_state *state = state_of(bs);
-	struct ppi_backend_session *inner = enter_beside(bs);
-	size_t first = room->record_count;
-	portprof_status status = inner->ops->drain(inner, room);
-
-	leave_beside(bs);
-	for (size_t i = first; i < room->record_count; i++) {
-		portprof_record *record = &room->records[i];
-
-		if (record->kind != PORTPROF_RECORD_SAMPLE &&
-		    !state->watch.charges)
-			ppi_waits_watch_see(&state->watch, record);
-		else if (record->kind == PORTPROF_RECORD_SAMPLE &&
-		         record->event < state->beside->plan.event_count)
-			note_sample(state, record);
 	}
 	return status;
 }

@@ -35,7 +35,15 @@ struct waits_place {
 	enum waits_kind kind;
 	char on[128], holder[64];
 	int64_t held_by; /* that thread; 0 unknown */
+	char waker[64];  /* who ended it, once it is over */
 	bool is_vague;   /* a socket of which nothing was known yet */
+};
+
+/* A thread was woken (waits_wakers.c). */
+struct waits_waking {
+	uint64_t time_ns; /* 0: it was not, or nobody saw it */
+	int64_t pid, tid; /* by whom */
+	bool is_interrupt; /* which came while that one ran */
 };
 
 /* What the scheduler has charged a thread since it began. */
@@ -114,6 +122,9 @@ struct waits_thread {
 	uint64_t process_ran_ns; /* shortly before that look; 0: not known */
 	struct waits_place at; /* the last place that was known */
 	bool was_blocked;  /* at the last look, there */
+	uint64_t met_ns;   /* the look that met that wait, */
+	struct waits_waking woken; /* the first one since */
+	bool is_uncounted; /* nothing was told of it but its place */
 	int64_t pending_ns; /* neither running nor ready, and not told yet */
 	uint64_t owed_ns;  /* of that, what belongs to the last place */
 	struct waits_labels labels;
@@ -169,6 +180,16 @@ struct waits_frames {
 	uint64_t read_ns;            /* when those were */
 };
 
+struct waits_watch;
+
+/* Where it is seen who wakes threads (waits_wakers.c). */
+struct waits_wakers {
+	/* Read what there is of it by now; NULL: it is not seen. */
+	void (*read)(struct waits_watch *watch);
+	struct ppi_room *room; /* of the drain that looks */
+	uint64_t read_ns;      /* for the last time */
+};
+
 /* Weights that were told. */
 struct waits_told {
 	uint64_t ready, blocked;
@@ -201,6 +222,7 @@ struct waits_watch {
 	size_t held_count;
 	struct waits_sockets sockets;
 	struct waits_frames frames;
+	struct waits_wakers wakers;
 	uint64_t now_ns;   /* of the pass */
 	unsigned resets;
 	struct waits_times times;
@@ -243,6 +265,18 @@ size_t ppi_waits_frames(struct waits_watch *watch,
                         const struct waits_thread *thread, uint64_t *out,
                         size_t room);
 void ppi_waits_frames_close(struct waits_watch *watch);
+
+/* ---- waits_wakers.c: who woke it ---- */
+
+/* A record of the waking of a thread. */
+void ppi_waits_take_waking(struct waits_watch *watch,
+                           const portprof_record *record, int64_t tid,
+                           bool is_interrupt);
+/* A wait that the last look met is over: who ended it is known by now, if anybody
+ * saw it. */
+void ppi_waits_await_waking(struct waits_watch *watch,
+                            const struct waits_thread *thread);
+void ppi_waits_name_waker(struct waits_watch *watch, struct waits_thread *thread);
 
 /* ---- waits_sockets.c: the other ends of sockets ---- */
 

@@ -72,6 +72,13 @@ static bool others_are_known(const struct waits_thread *thread,
 	return thread->labels.has_others || by->waits > 1;
 }
 
+/* Until it is known who ends the wait. */
+static void hold_back(struct waits_thread *thread, struct waits_share *share)
+{
+	thread->pending_ns += (int64_t)share->ns;
+	share->ns = 0;
+}
+
 /*
  * It is blocked. If it was so at the last look, too, and nobody knows since when it
  * is here, the first half of what nobody saw is that wait's and the rest this
@@ -89,6 +96,7 @@ static void settle_blocked(struct waits_watch *watch,
 	uint64_t sure = ppi_waits_sure_of_before(thread, by);
 	uint64_t before = thread->owed_ns, all = take_pending(thread);
 	struct waits_share earlier[2], rest[2];
+	bool is_held;
 
 	if (is_known && (thread->was_blocked || before))
 		before = all > by->here_ns ? all - by->here_ns : 0;
@@ -98,10 +106,15 @@ static void settle_blocked(struct waits_watch *watch,
 		before = all;
 	ppi_waits_share_before(thread, by, before, earlier);
 	ppi_waits_share_rest(by, all - before, rest);
+	is_held = watch->wakers.read && place->is_known && !is_estimate &&
+	          !rest[1].ns;
 	thread->labels.here = by->here;
 	if (before)
 		tell_shares(watch, thread, WAITS_STILL,
 		            is_estimate && (is_same || before > sure), earlier);
+	thread->at.waker[0] = '\0'; /* this one is not over */
+	if (is_held)
+		hold_back(thread, &rest[0]);
 	if (is_same) {
 		tell_shares(watch, thread, WAITS_STILL, is_estimate, rest);
 		return;
@@ -109,6 +122,7 @@ static void settle_blocked(struct waits_watch *watch,
 	ppi_waits_name(watch, thread, place);
 	thread->at = *place;
 	thread->has_chain = false;
+	thread->is_uncounted = is_held;
 	tell_shares(watch, thread, place->is_known ? WAITS_HERE : WAITS_UNSEEN,
 	            is_estimate && !is_known, rest);
 	if (place->held_by)
@@ -169,6 +183,7 @@ void ppi_waits_end_unseen(struct waits_watch *watch, struct waits_thread *thread
 {
 	uint64_t owed = thread->owed_ns, all = take_pending(thread);
 
+	ppi_waits_name_waker(watch, thread);
 	if (thread->was_blocked || owed > all)
 		owed = all;
 	tell_before(watch, thread, &(struct waits_arrival){
@@ -188,7 +203,9 @@ void ppi_waits_go_on(struct waits_watch *watch, struct waits_thread *thread,
 
 	take_sums(watch, thread, sums);
 	ppi_waits_name_again(watch, thread);
-	if (watch->is_last || thread->pending_ns > (int64_t)least)
+	/* who ends it belongs to all of it */
+	if (watch->is_last || (!watch->wakers.read &&
+	                       thread->pending_ns > (int64_t)least))
 		tell_blocked(watch, thread, WAITS_STILL, false,
 		             (struct waits_share){ thread->labels.here,
 		                                   take_pending(thread) });
@@ -237,12 +254,14 @@ void ppi_waits_settle(struct waits_watch *watch, struct waits_thread *thread,
 	};
 	const struct waits_arrival by = arrival_of(thread, seen, sure);
 
+	ppi_waits_name_waker(watch, thread);
 	take_sums(watch, thread, &seen->sums);
 	tell_ready(watch, thread, ready);
 	if (seen->is_new)
 		thread->changed_ns = watch->now_ns;
 	labels->looked = seen->before;
 	if (seen->place.phase == WAITS_BLOCKED) {
+		thread->met_ns = watch->now_ns;
 		settle_blocked(watch, thread, &seen->place, &by);
 		labels->since = seen->before;
 		labels->has_others = false;

@@ -13,11 +13,11 @@
 
 /* In the order of ppi_event.fields. */
 enum { FIELD_STATE, FIELD_WAIT, FIELD_ON, FIELD_HOLDER, FIELD_ESTIMATE,
-       FIELD_HOLDS };
+       FIELD_HOLDS, FIELD_WAKER };
 
 enum {
 	FIELD_WORDS = (sizeof(portprof_event_field) + 128) / 8,
-	FIELDS_WORDS = 6 * FIELD_WORDS,
+	FIELDS_WORDS = 7 * FIELD_WORDS,
 	STILL_DEPTH = 128,
 	LOOK_RECORDS = 7, /* ready, before and here, of two sets each; a holder */
 	LOOK_STACKS = 2   /* its own and the holder's */
@@ -149,6 +149,8 @@ static size_t make_fields(const struct waits_place *place, bool is_ready,
 	}
 	if (is_estimate)
 		put_field(words, &count, FIELD_ESTIMATE, "1");
+	else if (is_seen && !is_ready)
+		put_field(words, &count, FIELD_WAKER, place->waker);
 	return count;
 }
 
@@ -287,12 +289,14 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		.address = is_seen ? place->pc : 0,
 		.span = 1,
 		.weight = share.ns,
-		.samples = part == WAITS_STILL ? 0 : 1,
+		.samples = part != WAITS_STILL ? share.ns || !thread->is_uncounted
+		                               : thread->is_uncounted && !is_ready,
 	};
 
 	if (!wants(watch, is_ready, &record.event) ||
 	    (share.ns == 0 && part != WAITS_HERE))
 		return;
+	thread->is_uncounted &= share.ns == 0 || is_ready;
 	if (!is_seen)
 		record.valid |= PORTPROF_FIELD_NOT_SEEN;
 	record.event_fields = queue->word_count;

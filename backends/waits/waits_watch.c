@@ -257,6 +257,7 @@ static bool look(struct waits_watch *watch, struct waits_thread *thread)
 		thread->next_ns = UINT64_MAX;
 		return true;
 	}
+	ppi_waits_await_waking(watch, thread);
 	if (!ppi_waits_tell_code(watch, thread, seen.place.is_known))
 		return false;
 	if (seen.place.phase == WAITS_BLOCKED && !seen.place.is_known)
@@ -402,6 +403,7 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 		return true;
 	if (watch->resets != watch->bs->resets)
 		restart(watch);
+	watch->wakers.room = room;
 	if (!watch->is_passing) {
 		uint64_t now = kernel->now_ns(kernel->self);
 

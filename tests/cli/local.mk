@@ -95,6 +95,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-switch.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-record-waits.sh \
+	tests/cli/check-record-wakers.sh \
 	tests/cli/check-wait-frames.sh \
 	tests/cli/check-record-wait-labels.sh \
 	tests/cli/check-refusals.sh \

@@ -46,7 +46,7 @@ def snapshot():
 
 
 def samples(path):
-    head, chain = None, []
+    head, chain, has_kernel = None, [], False
     for line in open(path):
         words = line.split()
         if not line[0].isspace() and words:
@@ -54,9 +54,12 @@ def samples(path):
                       word.replace("/", "").isdigit())
             head = words[at].split("/")[1], int(words[at + 2])
         elif words:
-            # a debugger sees none of the kernel
-            if not int(words[0], 16) >> 63:
-                chain.append(words[0])
+            # a debugger sees none of the kernel, and where that was entered not
+            # as a caller
+            at = int(words[0], 16)
+            if not at >> 63:
+                chain.append("%x" % (at + (has_kernel and not chain)))
+            has_kernel = bool(at >> 63)
         elif head:
             yield head[0], head[1], chain
             head, chain = None, []

@@ -87,6 +87,20 @@ static void kinds_are_those_of_the_types(void **state)
 	assert_false(ppi_perf_raw_next(&at, &field));
 }
 
+/* By its whole name, also one that every tracepoint has. */
+static void any_field_is_found_by_name(void **state)
+{
+	struct perf_raw_field field;
+
+	(void)state;
+	assert_true(ppi_perf_raw_find(format, "common_pid", 10, &field));
+	assert_int_equal(field.offset, 4);
+	assert_true(ppi_perf_raw_find(format, "left", 4, &field));
+	assert_int_equal(field.offset, 34);
+	assert_false(ppi_perf_raw_find(format, "lef", 3, &field));
+	assert_false(ppi_perf_raw_find(format, "common", 6, &field));
+}
+
 static portprof_status open_with(const char *event)
 {
 	portprof_status status;
@@ -243,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(kinds_are_those_of_the_types),
+		CASE(any_field_is_found_by_name),
 		CASE(samples_have_what_was_asked_for),
 		CASE(what_lies_outside_is_left_out),
 		CASE(a_long_text_is_cut),

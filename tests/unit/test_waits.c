@@ -67,6 +67,10 @@ static struct {
 	bool owner_changes;       /* nobody known in every other cycle */
 	uint64_t named_ns;        /* then each thread names itself */
 	unsigned stops_every;     /* the watch has no CPU for 50 ms; 0 never */
+	bool has_wakings;         /* it is told who wakes PID, */
+	unsigned loses_every;     /* but for each so manieth; 0 none */
+	bool woken_late;          /* at a look that asks for it */
+	uint64_t woken_ns;        /* up to when it was told */
 	int held[8];
 } world;
 
@@ -422,6 +426,50 @@ static void sim_labels(void *self, int64_t pid, int64_t tid, bool is_proof,
 
 static const struct ppi_label_reader labels = { sim_labels, NULL };
 
+/* ---- who wakes ---- */
+
+/* The writer wakes PID when it gives it the lock; an interrupt that comes while the
+ * writer runs does when it has slept, and one in the idle task when it has read. */
+static portprof_record waking_of(enum doing doing, uint64_t time_ns)
+{
+	return (portprof_record){
+		.kind = PORTPROF_RECORD_SAMPLE, .time_ns = time_ns,
+		.pid = doing == READS ? 0 : PID,
+		.tid = doing == READS ? 0 : WRITER,
+	};
+}
+
+/* Those up to now that were not told yet. */
+static void tell_wakings(struct waits_watch *watch)
+{
+	const struct life *life = &lives[0];
+	uint64_t at = life->born_ms * MS;
+	unsigned count = 0;
+
+	for (size_t i = 0; at <= world.now_ns; i = (i + 1) % STEPS) {
+		const struct step *step = &life->steps[i];
+		portprof_record record;
+
+		at += step->ms * MS;
+		if (!is_blocked(step->doing) || at > world.now_ns)
+			continue;
+		count++;
+		if (at <= world.woken_ns || step->doing == FAULTS ||
+		    (world.loses_every && count % world.loses_every == 0))
+			continue;
+		record = waking_of(step->doing, at);
+		ppi_waits_take_waking(watch, &record, PID,
+		                      step->doing == SLEEPS);
+		/* nobody knows these threads, and what comes later ended no
+		 * wait that was seen */
+		ppi_waits_take_waking(watch, &record, 4711, false);
+		record.time_ns++;
+		record.tid = SHORT;
+		ppi_waits_take_waking(watch, &record, PID, false);
+	}
+	world.woken_ns = world.now_ns;
+}
+
 /* ---- a session of it ---- */
 
 /* What was told. */
@@ -433,6 +481,7 @@ static struct {
 	uint64_t by_set[8]; /* blocked, of the thread PID, by enum doing */
 	bool names_holder, names_pipe;
 	uint64_t held;             /* by a thread that is known */
+	uint64_t woken[8], unwoken[8]; /* of PID, by enum doing: by whom is said */
 	unsigned places_of_holder; /* in which it slept, or ran */
 	unsigned names;            /* of all threads, and PID's last one */
 	char name[16];
@@ -458,12 +507,35 @@ static void take_set(const portprof_record *record, const char *kind,
 		assert_string_equal(kind, own);
 }
 
+static const char *const kinds[] = {
+	[SLEEPS] = "sleep", [LOCKS] = "lock", [READS] = "pipe",
+	[FAULTS] = "page-fault"
+};
+
+/* Each wait has the waker of its own end, or none. */
+static void take_waker(const portprof_batch *batch,
+                       const portprof_record *record, const char *kind)
+{
+	static const char *const wakers[] = {
+		[SLEEPS] = "(interrupt)", [LOCKS] = "thread thread101 (101)",
+		[READS] = "(interrupt)", [FAULTS] = ""
+	};
+	const char *waker = waits_run_label(batch, record, 6);
+
+	for (int i = SLEEPS; i <= FAULTS; i++) {
+		if (record->tid != PID || strcmp(kind, kinds[i]) != 0)
+			continue;
+		*(waker[0] ? &told.woken[i] : &told.unwoken[i]) +=
+			record->weight;
+		if (waker[0])
+			assert_string_equal(waker, wakers[i]);
+	}
+	if (record->tid != PID || record->event == 0)
+		assert_string_equal(waker, "");
+}
+
 static void take(const portprof_batch *batch, const portprof_record *record)
 {
-	static const char *const kinds[] = {
-		[SLEEPS] = "sleep", [LOCKS] = "lock", [READS] = "pipe",
-		[FAULTS] = "page-fault"
-	};
 	const char *kind = waits_run_label(batch, record, 1);
 
 	if (record->kind == PORTPROF_RECORD_THREAD) {
@@ -475,6 +547,7 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	if (record->kind != PORTPROF_RECORD_SAMPLE)
 		return;
 	assert_true(record->valid & PPI_FIELD_LABELLED);
+	take_waker(batch, record, kind);
 	take_set(record, kind,
 	         record->label_set < SET_OF + SLEEPS ||
 	                         record->label_set > SET_OF + FAULTS
@@ -522,6 +595,8 @@ static bool open_session(void)
 static void measure(uint64_t from_ms, uint64_t ms, uint64_t step_us,
                     size_t records)
 {
+	struct waits_watch *watch;
+
 	memset(&told, 0, sizeof(told));
 	memset(&world.held, 0, sizeof(world.held));
 	world.calls = 0;
@@ -529,8 +604,14 @@ static void measure(uint64_t from_ms, uint64_t ms, uint64_t step_us,
 	if (!open_session())
 		return;
 	run.bs.labels = &labels;
+	watch = (struct waits_watch *)run.bs.state; /* its first member */
+	if (world.has_wakings)
+		watch->wakers.read = tell_wakings;
+	world.woken_ns = world.now_ns;
 	assert_int_equal(ppi_backend_waits.start(&run.bs, NULL), PORTPROF_OK);
 	while (world.now_ns < (from_ms + ms) * MS) {
+		if (world.has_wakings && !world.woken_late)
+			tell_wakings(watch);
 		waits_run_drain(records, take);
 		world.now_ns += step_us * 1000;
 	}
@@ -768,6 +849,43 @@ static void this_wait_has_its_own_time(void **state)
 	assert_int_equal(shares[1].ns, 0);
 }
 
+/* Whoever ended a wait is said of all of it, and of none whose end was not seen; the
+ * last one is not over. */
+static void waits_have_their_own_wakers(void **state)
+{
+	const uint64_t from = 40, ms = 4000;
+
+	(void)state;
+	world.has_clocks = world.has_wakings = true;
+	for (int is_late = 0; is_late < 2; is_late++) {
+		world.woken_late = is_late;
+		measure(from, ms, 997, 16);
+		assert_closed();
+		for (int i = SLEEPS; i <= READS; i++)
+			assert_in_range(told.unwoken[i], 0,
+			                told.by_kind[i] / 10);
+		assert_int_equal(told.woken[FAULTS], 0);
+	}
+	world.woken_late = false;
+	/* a third of them is not seen */
+	world.loses_every = 3;
+	measure(from, ms, 997, 16);
+	for (int i = SLEEPS; i <= READS; i++)
+		assert_in_range(told.woken[i], told.by_kind[i] * 5 / 10,
+		                told.by_kind[i] * 8 / 10);
+	world.loses_every = 0;
+	/* at whatever pace somebody looks no wait has another one's */
+	for (uint64_t us = 5003; us < 400000; us += us / 3)
+		measure(from, ms, us, 16);
+	for (unsigned every = 17; every < 60; every++) {
+		world.stops_every = every;
+		measure(from, ms, 1997, 16);
+		assert_true(told.woken[LOCKS] > 0);
+	}
+	world.stops_every = 0;
+	world.has_clocks = world.has_wakings = false;
+}
+
 /* However little room there is, and however rarely somebody looks. */
 static void nothing_is_lost(void **state)
 {
@@ -848,6 +966,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(names_are_those_of_now),
 		cmocka_unit_test(waits_have_their_own_sets),
 		cmocka_unit_test(this_wait_has_its_own_time),
+		cmocka_unit_test(waits_have_their_own_wakers),
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(places_may_be_hidden),
 		cmocka_unit_test(any_read_may_fail),

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "backends/backend.h"
+#include "backends/waits/waits.h"
 #include "backends/waits/waits_kernel.h"
 #include "tests/unit/waits_run.h"
 
@@ -257,6 +258,7 @@ static struct {
 	uint64_t address, user_address;
 	bool is_kernel;
 	uint64_t kernel_ns, user_ns; /* by what the address says it is of */
+	uint64_t woken_ns; /* with a waker */
 } told;
 
 static void take(const portprof_batch *batch, const portprof_record *record)
@@ -267,6 +269,8 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	if (record->kind != PORTPROF_RECORD_SAMPLE)
 		return;
 	*(is_kernel ? &told.kernel_ns : &told.user_ns) += record->weight;
+	if (waits_run_label(batch, record, 6)[0])
+		told.woken_ns += record->weight;
 	assert_true(is_kernel == (record->address >> 63));
 	if (is_kernel) {
 		assert_true(record->valid & PORTPROF_FIELD_USER_ADDRESS);
@@ -540,6 +544,35 @@ static void without_chains_nothing_is_read(void **state)
 	assert_int_equal(run.bs.note_count, 1); /* how much was seen */
 }
 
+static void no_more_wakings(struct waits_watch *watch)
+{
+	(void)watch;
+}
+
+/* Seconds that it lasts are not told before it is known who ends it. */
+static void a_long_wait_has_one_waker(void **state)
+{
+	portprof_record waking = { .pid = PID, .tid = PID + 1 };
+	struct waits_watch *watch;
+
+	(void)state;
+	see("do_sleep", "[<0>] do_sleep+0x14/0x80\n");
+	assert_true(open_session(64));
+	watch = (struct waits_watch *)run.bs.state; /* its first member */
+	watch->wakers.read = no_more_wakings;
+	wait_ms(5000);
+	waking.time_ns = world.now_ns - 1;
+	ppi_waits_take_waking(watch, &waking, PID, false);
+	move_on();
+	wait_ms(400);
+	assert_in_range(told.woken_ns, 4900 * MS, 5300 * MS);
+	wait_ms(3000);
+	end_session();
+	/* that one is not over */
+	assert_in_range(told.woken_ns, 4900 * MS, 5300 * MS);
+	assert_in_range(told.kernel_ns, 8300 * MS, 8500 * MS);
+}
+
 /* Whatever fails, once: the frames are right or there are none, and time adds up. */
 static void any_read_may_fail(void **state)
 {
@@ -578,6 +611,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(modules_may_come_later),
 		cmocka_unit_test(who_may_not_see_them_has_the_rest),
 		cmocka_unit_test(without_chains_nothing_is_read),
+		cmocka_unit_test(a_long_wait_has_one_waker),
 		cmocka_unit_test(any_read_may_fail),
 	};
 

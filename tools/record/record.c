@@ -108,6 +108,9 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_what, .place = AT(waits), .what = "wall" },
 	{ 0, "off-cpu", NULL, "measure that time alone",
 	  .take = ppi_take_what, .place = AT(waits), .what = "off-cpu" },
+	{ 0, "wakers", NULL,
+	  "with either: also record who wakes waiting threads",
+	  .take = ppi_take_what, .place = AT(wakers), .what = "wakers" },
 	PPI_TARGET_OPTIONS(AT(targets)),
 	{ 0, "no-inherit", NULL, "leave out child processes",
 	  .take = ppi_take_what, .place = AT(children), .what = "no" },
@@ -215,6 +218,9 @@ static int check_options(const struct ppi_line *line,
 		                            "rate or a period");
 	if (options->is_quiet && options->is_verbose)
 		return ppi_line_wrong(line, "-q and -v exclude each other");
+	if (options->wakers && !options->waits)
+		return ppi_line_wrong(line, "--wakers is about waits: add "
+		                            "--off-cpu or --wall");
 	if (!options->command && options->targets.scope == PPI_SCOPE_COMMAND)
 		return ppi_line_wrong(line,
 		                      "no command given; try portprof record "

@@ -50,6 +50,7 @@ struct ppi_record_options {
 	const char *output;     /* NULL: not given */
 	struct ppi_targets targets;
 	const char *waits;      /* "wall": these, too; "off-cpu": alone */
+	const char *wakers;     /* NULL: who ends waits is not wanted */
 	uint64_t runs;          /* of the command, added up; 0 as 1 */
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	struct ppi_hidden hidden;

@@ -67,6 +67,10 @@ static bool has_events(const struct ppi_settings *settings)
 	return settings->count > 0;
 }
 
+/* Who wakes whom, each time: asked for a rate, the kernel leaves out nine of ten where
+ * they come in bursts, however rare they are. */
+#define WAKINGS "sched:sched_waking:period=1:field=pid:field=common_flags"
+
 /* They come first. Waits are beside what else is asked for: CPU time, if it is
  * nothing. */
 static bool take_events(const portprof_config *file,
@@ -85,6 +89,8 @@ static bool take_events(const portprof_config *file,
 		return true;
 	if (is_wall && !has_events(settings) &&
 	    !add_text(settings, "event", "task-clock"))
+		return false;
+	if (options->wakers && !add_text(settings, "event", WAKINGS))
 		return false;
 	return add_text(settings, "event", "ready-time") &&
 	       add_text(settings, "event", "blocked-time");

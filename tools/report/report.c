@@ -7,7 +7,7 @@
  *   report_text.c     a table of rows
  *   report_hints.c    what is said below it
  *   report_tree.c     calls as a tree
- *   report_holders.c  who held what others waited for
+ *   report_holders.c  who held what others waited for, or woke them
  *   report_csv.c      rows for spreadsheets
  *   report_json.c     everything for programs
  *   tools/page        a page for a browser
@@ -107,6 +107,8 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_flag, .place = AT(is_tree) },
 	{ 0, "holders", NULL, "print who held what threads waited for",
 	  .take = ppi_take_flag, .place = AT(wants_holders) },
+	{ 0, "wakers", NULL, "print who ended what threads waited for",
+	  .take = ppi_take_flag, .place = AT(wants_wakers) },
 	{ 0, "latency", NULL,
 	  "divide weights by the CPUs in use at that moment",
 	  .take = ppi_take_flag, .place = AT(wish.is_latency) },
@@ -166,17 +168,22 @@ static int check_waits(const struct ppi_report_options *options)
 	const struct ppi_wall_wish *wish = &options->wish;
 
 	if (wish->is_latency && (wish->states || wish->waits ||
-	                         options->wants_holders))
+	                         ppi_report_who_of(options)))
 		return ppi_line_wrong(&line, "--latency weighs the time that "
 		                             "threads ran: leave out --state, "
-		                             "--wait and --holders");
-	if (options->wants_holders &&
+		                             "--wait, --holders and --wakers");
+	if (options->wants_holders && options->wants_wakers)
+		return ppi_line_wrong(&line, "--holders and --wakers are tables "
+		                             "of their own: ask for one");
+	if (ppi_report_who_of(options) &&
 	    (options->sort || options->callers || options->callees ||
 	     options->is_tree || options->event ||
 	     options->form == PPI_REPORT_CSV || options->form == PPI_REPORT_HTML))
-		return ppi_line_wrong(&line, "--holders is a table of its own, "
+		return ppi_line_wrong(&line, "%s is a table of its own, "
 		                             "as text or --json: leave out "
-		                             "what asks for others");
+		                             "what asks for others",
+		                      options->wants_holders ? "--holders"
+		                                             : "--wakers");
 	return ppi_wall_check(&line, options->event, wish);
 }
 

@@ -39,7 +39,7 @@ struct ppi_report_options {
 	const char *label; /* up to a comma: of PPI_BY_LABEL */
 	uint64_t rows;     /* 0: all */
 	bool is_by_total, is_quiet, has_inlines, is_json;
-	bool is_tree, has_full_names, wants_holders;
+	bool is_tree, has_full_names, wants_holders, wants_wakers;
 	struct ppi_filter filter;
 	struct ppi_wall_wish wish;
 	const char *callers, *callees; /* functions; NULL */
@@ -65,21 +65,28 @@ struct ppi_report_edges {
 
 /* Who waited for what somebody held; strings belong to profile and symbols. */
 struct ppi_report_waiter {
-	const char *holder; /* "FUNCTION in thread NAME"; "" unknown */
+	const char *holder; /* or waker: "FUNCTION in thread NAME"; "" unknown */
 	const char *function, *thread, *on;
 	const portprof_profile_sample *held_at; /* where that thread was; NULL */
 	uint64_t ns, waits;
 };
 
+/* Who held what was waited for, or who ended the waits. */
+enum ppi_report_who { PPI_NOBODY, PPI_HOLDERS, PPI_WAKERS };
+
 /* By holder, the one that was waited for longest first. */
 struct ppi_report_holders {
+	enum ppi_report_who who;
 	struct ppi_report_waiter *waiters;
 	size_t count;
 	struct ppi_vector held; /* where who held what, and their names */
 };
 
+enum ppi_report_who
+ppi_report_who_of(const struct ppi_report_options *options);
 /* False when out of memory; ppi_report_free_holders is due all the same. */
 bool ppi_report_find_holders(const struct ppi_view *view,
+                             enum ppi_report_who who,
                              struct ppi_report_holders *holders);
 void ppi_report_free_holders(struct ppi_report_holders *holders);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who held what others waited for, for how long, and who those were. */
+/* Who held what others waited for, or who ended their waits, for how long those were, and
+ * who waited. */
 #include "config.h"
 
 #include "tools/report/report.h"
@@ -47,22 +48,28 @@ static const char *function_of(const struct ppi_view *view,
 	return view->names[sample->locations[0]].function;
 }
 
+static const char *label_of(const portprof_profile *profile,
+                            const portprof_profile_sample *sample,
+                            const char *name)
+{
+	portprof_profile_label label;
+
+	return ppi_label_find(profile, sample, name, &label) ? label.text : "";
+}
+
 static const char *text_of(const struct ppi_view *view,
                            const portprof_profile_sample *sample,
                            enum ppi_tag tag)
 {
-	portprof_profile_label label;
-
-	return ppi_label_find(view->profile, sample, ppi_tag_name(tag), &label)
-	               ? label.text
-	               : "";
+	return label_of(view->profile, sample, ppi_tag_name(tag));
 }
 
-/* ---- where holders were ---- */
+/* ---- where holders and wakers were ---- */
 
-/* A sample that says where a thread was that held something. */
+/* A sample that says where a thread was that held something, or woke another one; whose
+ * process that is does not matter then: 0. */
 struct held {
-	uint32_t pid, tid;
+	uint32_t pid, tid, woken;
 	const char *on;
 	uint64_t time_ns;
 	const portprof_profile_sample *sample;
@@ -75,6 +82,8 @@ static int compare_things(const struct held *a, const struct held *b)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
+	if (a->woken != b->woken)
+		return a->woken < b->woken ? -1 : 1;
 	return strcmp(a->on, b->on);
 }
 
@@ -90,19 +99,60 @@ static int compare_held(const void *left, const void *right)
 	return a->sample < b->sample ? -1 : a->sample > b->sample;
 }
 
-static bool find_held(const struct ppi_view *view, struct ppi_vector *all)
+static bool is_held(const portprof_profile *profile,
+                    const portprof_profile_sample *sample, struct held *held)
+{
+	portprof_profile_label label;
+
+	if (!ppi_label_find(profile, sample, PPI_LABEL_HOLDS, &label))
+		return false;
+	held->pid = sample->pid;
+	held->on = label.text;
+	return true;
+}
+
+/* The event's field pid, which a label of samples names so. */
+static bool is_waking(const portprof_profile *profile,
+                      const portprof_profile_sample *sample, size_t event,
+                      struct held *held)
+{
+	portprof_profile_label label;
+
+	if (event == SIZE_MAX || !sample->samples[event] ||
+	    !ppi_label_find(profile, sample, "event_pid", &label))
+		return false;
+	held->woken = (uint32_t)label.number;
+	held->on = "";
+	return true;
+}
+
+static size_t find_wakings(const portprof_profile *profile)
+{
+	static const char name[] = "sched:sched_waking";
+	size_t count = portprof_profile_event_count(profile);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(portprof_profile_event_get(profile, i)->name, name,
+		            strlen(name)) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+static bool find_held(const struct ppi_view *view, enum ppi_report_who who,
+                      struct ppi_vector *all)
 {
 	const portprof_profile *profile = view->profile;
+	size_t wakings = find_wakings(profile);
 	const portprof_profile_sample *sample;
-	portprof_profile_label label;
 
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++) {
-		struct held held = { .pid = sample->pid, .tid = sample->tid };
+		struct held held = { .tid = sample->tid };
 
-		if (!ppi_label_find(profile, sample, PPI_LABEL_HOLDS, &label))
+		if (!(who == PPI_WAKERS
+		              ? is_waking(profile, sample, wakings, &held)
+		              : is_held(profile, sample, &held)))
 			continue;
-		held.on = label.text;
 		held.time_ns = portprof_profile_sample_time(profile, i);
 		held.sample = sample;
 		if (!ppi_vector_add(all, sizeof(held), &held, 1))
@@ -114,21 +164,26 @@ static bool find_held(const struct ppi_view *view, struct ppi_vector *all)
 }
 
 /* The last one up to then: the wait had begun when somebody looked, and while it
- * lasts nobody looks again. "thread NAME (TID)" is the holder. */
-static struct held *held_then(const struct ppi_vector *all,
+ * lasts nobody looks again; or it was over. "thread NAME (TID)" is the holder. */
+static struct held *held_then(const struct ppi_report_holders *holders,
                               const portprof_profile_sample *waiter,
                               const char *holder, const char *on,
                               uint64_t time_ns)
 {
+	const struct ppi_vector *all = &holders->held;
+	bool is_waker = holders->who == PPI_WAKERS;
 	const char *number = strrchr(holder, '(');
 	const struct held wanted = {
-		.pid = waiter->pid,
+		.pid = is_waker ? 0 : waiter->pid,
 		.tid = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0,
-		.on = on,
+		.woken = is_waker ? waiter->tid : 0,
+		.on = is_waker ? "" : on,
 	};
 	struct held *held = all->data;
 	size_t low = 0, high = all->count;
 
+	if (!wanted.tid)
+		return NULL;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = compare_things(&held[middle], &wanted);
@@ -164,12 +219,12 @@ static const char *words_of(const struct ppi_view *view, struct held *held,
 
 /* ---- who waited ---- */
 
-/* Of locks it is worth knowing that nobody is known. */
-static bool is_wanted(const struct ppi_view *view,
+/* Of locks it is worth knowing that nobody is known, and that nobody ended a wait. */
+static bool is_wanted(const struct ppi_view *view, enum ppi_report_who who,
                       const portprof_profile_sample *sample,
                       const char *holder)
 {
-	return holder[0] ||
+	return holder[0] || who == PPI_WAKERS ||
 	       strcmp(text_of(view, sample, PPI_TAG_WAIT), "lock") == 0;
 }
 
@@ -259,20 +314,31 @@ static bool put_in_order(struct ppi_report_holders *holders)
 	return true;
 }
 
+enum ppi_report_who
+ppi_report_who_of(const struct ppi_report_options *options)
+{
+	return options->wants_holders ? PPI_HOLDERS :
+	       options->wants_wakers  ? PPI_WAKERS : PPI_NOBODY;
+}
+
 bool ppi_report_find_holders(const struct ppi_view *view,
+                             enum ppi_report_who who,
                              struct ppi_report_holders *holders)
 {
 	const portprof_profile_sample *sample;
 	struct ppi_vector all = { 0 };
 	struct ppi_owners owners;
 	bool is_good = ppi_owners_open(&owners, view->profile, PPI_BY_COMM) &&
-	               find_held(view, &holders->held);
+	               find_held(view, who, &holders->held);
 
+	holders->who = who;
 	for (size_t i = 0;
 	     is_good && (sample = portprof_profile_sample_get(view->profile,
 	                                                      i)) != NULL;
 	     i++) {
-		const char *holder = text_of(view, sample, PPI_TAG_HOLDER);
+		const char *holder = who == PPI_WAKERS
+			? label_of(view->profile, sample, PPI_LABEL_WAKER)
+			: text_of(view, sample, PPI_TAG_HOLDER);
 		const char *on = text_of(view, sample, PPI_TAG_ON);
 		const struct ppi_owner *owner;
 		struct ppi_report_waiter one;
@@ -280,10 +346,10 @@ bool ppi_report_find_holders(const struct ppi_view *view,
 
 		if (!ppi_view_weight(view, i, sample) ||
 		    !ppi_view_has(view, i) ||
-		    !is_wanted(view, sample, holder))
+		    !is_wanted(view, who, sample, holder))
 			continue;
 		owner = ppi_owners_find(&owners, sample);
-		held = held_then(&holders->held, sample, holder, on,
+		held = held_then(holders, sample, holder, on,
 		                 portprof_profile_sample_time(view->profile, i));
 		one = (struct ppi_report_waiter){
 			.holder = words_of(view, held, holder),
@@ -372,21 +438,27 @@ static void print_waiters(const struct holder_lines *lines,
 		print_line(lines, ns, waits, words);
 }
 
-/* From where it was up to what began the thread, as far as the line goes. */
+/* From where it was, outside of the kernel, up to what began the thread, as far as the
+ * line goes. */
 static void print_place(const struct holder_lines *lines,
                         const portprof_profile_sample *held_at)
 {
 	const struct ppi_symbols_name *names = lines->report->names;
 	char words[PPI_SHOWN_BYTES] = "at ", escaped[PPI_SHOWN_BYTES];
 	size_t room = (size_t)ppi_line_width(lines->out), used = strlen(words);
+	size_t first = 0;
 	const char *shown;
 
-	if (!held_at || held_at->depth < 2)
+	while (held_at && first < held_at->depth &&
+	       names[held_at->locations[first]].is_kernel)
+		first++;
+	if (!held_at || held_at->depth < first + 2)
 		return;
-	for (size_t i = 0; i < held_at->depth && used < sizeof(words) / 2; i++)
+	for (size_t i = first;
+	     i < held_at->depth && used < sizeof(words) / 2; i++)
 		used += (size_t)snprintf(
 			words + used, sizeof(words) - used, "%s%.200s",
-			i ? " < " : "",
+			i > first ? " < " : "",
 			names[held_at->locations[i]].function);
 	shown = ppi_shown(words, escaped);
 	room = room > NUMBERS_WIDTH + 10 ? room - NUMBERS_WIDTH : 10;
@@ -405,7 +477,9 @@ void ppi_report_print_holders(const struct ppi_report *report,
 	size_t shown = 0;
 
 	fprintf(out, "%s %11s %7s %8s  %s%s\n", ppi_color(out, PPI_BOLD),
-	        "waited", "share", "waits", "held by, and who waited",
+	        "waited", "share", "waits",
+	        holders->who == PPI_WAKERS ? "woken by, and who waited"
+	                                   : "held by, and who waited",
 	        ppi_color(out, PPI_PLAIN));
 	for (size_t i = 0, end; i < holders->count; i = end) {
 		const char *holder = holders->waiters[i].holder;
@@ -419,5 +493,8 @@ void ppi_report_print_holders(const struct ppi_report *report,
 		print_waiters(&lines, holders, i, end);
 	}
 	if (!holders->count)
-		fputs(" nothing that was waited for has a holder\n", out);
+		fputs(holders->who == PPI_WAKERS
+		              ? " nobody waited\n"
+		              : " nothing that was waited for has a holder\n",
+		      out);
 }

@@ -372,17 +372,19 @@ static void put_held_at(struct ppi_json *json, const struct ppi_report *report,
 	ppi_json_close(json);
 }
 
-/* Who was waited for, and by whom. */
+/* Who was waited for or ended waits, and who waited. */
 static void put_holders(struct ppi_json *json, const struct ppi_report *report,
                         const struct ppi_report_holders *holders)
 {
 	uint64_t ns, waits;
+	bool is_wakers = holders->who == PPI_WAKERS;
 
-	ppi_json_array(json, "holders");
+	ppi_json_array(json, is_wakers ? "wakers" : "holders");
 	for (size_t i = 0, end; i < holders->count; i = end) {
 		end = ppi_report_holder_end(holders, i, &ns, &waits);
 		ppi_json_object(json, NULL);
-		ppi_json_text(json, "holder", holders->waiters[i].holder);
+		ppi_json_text(json, is_wakers ? "waker" : "holder",
+		              holders->waiters[i].holder);
 		put_held_at(json, report, holders->waiters[i].held_at);
 		ppi_json_number(json, "waited_ns", ns);
 		ppi_json_number(json, "waits", waits);

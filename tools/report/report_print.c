@@ -223,9 +223,11 @@ static bool print_subject(struct printing *printing,
 		return false;
 	is_good = options->is_tree ||
 	          fold_more(printing, rows.has_chains, &more);
-	if (is_good && options->wants_holders) {
+	if (is_good && ppi_report_who_of(options)) {
 		more.holders = &holders;
-		if (!ppi_report_find_holders(&printing->view, &holders))
+		if (!ppi_report_find_holders(&printing->view,
+		                             ppi_report_who_of(options),
+		                             &holders))
 			is_good = out_of_memory();
 	}
 	if (is_good &&
@@ -301,7 +303,7 @@ static bool find_subjects(struct printing *printing)
 	size_t count = portprof_profile_event_count(profile);
 	struct ppi_wall_wish wish = options->wish;
 
-	if (options->wants_holders && !wish.states)
+	if (ppi_report_who_of(options) && !wish.states)
 		wish.states = 1u << PPI_BLOCKED;
 	printing->subjects = calloc(count + 2, sizeof(*printing->subjects));
 	if (!printing->subjects)

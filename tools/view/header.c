@@ -380,7 +380,8 @@ static bool is_of_wait(const char *label)
 		if (strcmp(label, ppi_tag_name((enum ppi_tag)i)) == 0)
 			return true;
 	return strcmp(label, PPI_LIFE_ESTIMATE) == 0 ||
-	       strcmp(label, PPI_LABEL_HOLDS) == 0;
+	       strcmp(label, PPI_LABEL_HOLDS) == 0 ||
+	       strcmp(label, PPI_LABEL_WAKER) == 0;
 }
 
 /* What else samples have: no row shows it unless it is asked for. */

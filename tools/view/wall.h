@@ -50,6 +50,9 @@ void ppi_tag_open(struct ppi_labels *labels, const portprof_profile *profile,
  * it held, which this label names as `on` of the wait does. */
 #define PPI_LABEL_HOLDS "holds"
 
+/* Of a wait: who ended it, "thread NAME (TID)" or "(interrupt)". */
+#define PPI_LABEL_WAKER "waker"
+
 /* The kind of a wait that nothing of the program waits for. */
 #define PPI_WAIT_IDLE "idle"
 

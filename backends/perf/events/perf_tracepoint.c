@@ -163,16 +163,6 @@ static void list_fields(const struct perf_kernel *kernel, const char *name,
 
 /* ---- fields of samples ---- */
 
-static bool find_field(const char *format, const char *name, size_t bytes,
-                       struct perf_raw_field *field)
-{
-	while (ppi_perf_raw_next(&format, field))
-		if (field->name_bytes == bytes &&
-		    memcmp(field->name, name, bytes) == 0)
-			return true;
-	return false;
-}
-
 portprof_status ppi_perf_tracepoint_fields(const struct perf_kernel *kernel,
                                            const struct ppi_event *event,
                                            struct perf_raw_field *out,
@@ -190,8 +180,8 @@ portprof_status ppi_perf_tracepoint_fields(const struct perf_kernel *kernel,
 		                "tracefs: " PERF_TRACEFS_SHOW, text);
 	for (size_t i = 0; i < asked->field_count; i++) {
 		const char *name = text + asked->field_at[i];
-		bool is_there = find_field(format, name, asked->field_bytes[i],
-		                           &out[i]);
+		bool is_there = ppi_perf_raw_find(
+			format, name, asked->field_bytes[i], &out[i]);
 
 		if (is_there && out[i].kind != PERF_RAW_OTHER)
 			continue;

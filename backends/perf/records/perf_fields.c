@@ -80,13 +80,31 @@ static bool read_field(const char *line, struct perf_raw_field *field)
 	return field->name_bytes > 0;
 }
 
-bool ppi_perf_raw_next(const char **at, struct perf_raw_field *field)
+static bool next_field(const char **at, struct perf_raw_field *field)
 {
 	while ((*at = strstr(*at, "field:"))) {
 		*at += strlen("field:");
-		if (read_field(*at, field) && !begins(field->name, "common_"))
+		if (read_field(*at, field))
 			return true;
 	}
+	return false;
+}
+
+bool ppi_perf_raw_next(const char **at, struct perf_raw_field *field)
+{
+	while (next_field(at, field))
+		if (!begins(field->name, "common_"))
+			return true;
+	return false;
+}
+
+bool ppi_perf_raw_find(const char *format, const char *name, size_t bytes,
+                       struct perf_raw_field *field)
+{
+	while (next_field(&format, field))
+		if (field->name_bytes == bytes &&
+		    memcmp(field->name, name, bytes) == 0)
+			return true;
 	return false;
 }
 

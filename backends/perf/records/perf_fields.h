@@ -60,6 +60,9 @@ enum {
 /* The next field of a tracepoint's file `format` but those that every one has; *at
  * is where to look, and moves on. False: there is none. */
 bool ppi_perf_raw_next(const char **at, struct perf_raw_field *field);
+/* The one of that name, also of those that every one has. */
+bool ppi_perf_raw_find(const char *format, const char *name, size_t bytes,
+                       struct perf_raw_field *field);
 
 /* One of `seen` behind the others, as the `index`th; nothing where the record is
  * too short for it. */
