@@ -573,6 +573,28 @@ static void a_long_wait_has_one_waker(void **state)
 	assert_in_range(told.kernel_ns, 8300 * MS, 8500 * MS);
 }
 
+/* In the same place, of which nothing new is told. */
+static void the_next_wait_has_none_yet(void **state)
+{
+	portprof_record waking = { .pid = PID, .tid = PID + 1 };
+	struct waits_watch *watch;
+
+	(void)state;
+	see("do_sleep", "[<0>] do_sleep+0x14/0x80\n");
+	assert_true(open_session(64));
+	watch = (struct waits_watch *)run.bs.state;
+	watch->wakers.read = no_more_wakings;
+	wait_ms(1000);
+	waking.time_ns = world.now_ns - 1;
+	ppi_waits_take_waking(watch, &waking, PID, false);
+	world.wait++;
+	wait_ms(2000);
+	end_session();
+	assert_int_equal(told.stacks, 1);
+	assert_in_range(told.woken_ns, 900 * MS, 1200 * MS);
+	assert_in_range(told.kernel_ns, 2900 * MS, 3100 * MS);
+}
+
 /* Whatever fails, once: the frames are right or there are none, and time adds up. */
 static void any_read_may_fail(void **state)
 {
@@ -612,6 +634,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_may_not_see_them_has_the_rest),
 		cmocka_unit_test(without_chains_nothing_is_read),
 		cmocka_unit_test(a_long_wait_has_one_waker),
+		cmocka_unit_test(the_next_wait_has_none_yet),
 		cmocka_unit_test(any_read_may_fail),
 	};
 
