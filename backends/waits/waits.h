@@ -31,6 +31,7 @@ struct waits_place {
 	int64_t number;
 	uint64_t arguments[6], sp, pc;
 	char function[48]; /* of the kernel; "" unknown */
+	uint64_t kernel_pc; /* where its chain begins in the kernel; 0: it does not */
 	uint64_t callers;  /* a sum over what the stack has of return addresses */
 	enum waits_kind kind;
 	char on[128], holder[64];
@@ -44,6 +45,13 @@ struct waits_waking {
 	uint64_t time_ns; /* 0: it was not, or nobody saw it */
 	int64_t pid, tid; /* by whom */
 	bool is_interrupt; /* which came while that one ran */
+};
+
+/* How a wait ends that a look met. */
+struct waits_end {
+	uint64_t met_ns;           /* that look */
+	struct waits_waking woken; /* the first one since */
+	bool is_uncounted; /* no weight of it was recorded yet */
 };
 
 /* What the scheduler has charged a thread since it began. */
@@ -113,7 +121,6 @@ struct waits_thread {
 	int held;          /* its schedstat, or -1 */
 	bool is_met;
 	bool has_chain;    /* `at` was told with a stack */
-	uint64_t kernel_pc; /* which begins in the kernel, there; 0: not */
 	struct waits_name name;
 	uint64_t since_ns; /* counted from then on */
 	uint64_t looked_ns, changed_ns, next_ns;
@@ -122,9 +129,7 @@ struct waits_thread {
 	uint64_t process_ran_ns; /* shortly before that look; 0: not known */
 	struct waits_place at; /* the last place that was known */
 	bool was_blocked;  /* at the last look, there */
-	uint64_t met_ns;   /* the look that met that wait, */
-	struct waits_waking woken; /* the first one since */
-	bool is_uncounted; /* nothing was told of it but its place */
+	struct waits_end end; /* of that wait */
 	int64_t pending_ns; /* neither running nor ready, and not told yet */
 	uint64_t owed_ns;  /* of that, what belongs to the last place */
 	struct waits_labels labels;
@@ -175,7 +180,7 @@ struct waits_times {
  * much text (fs/proc/base.c, MAX_STACK_TRACE_DEPTH). */
 enum { WAITS_FRAMES = 64, WAITS_FRAMES_TEXT = 6144 };
 struct waits_frames {
-	bool is_wanted;              /* and they can be had */
+	bool is_wanted;              /* and they can be read */
 	struct ppi_vector functions; /* of the kernel */
 	uint64_t read_ns;            /* when those were */
 };
@@ -257,7 +262,7 @@ bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
 
 /* ---- waits_frames.c: where it is in the kernel ---- */
 
-/* After the session was opened, which has a capability more if they can be had. */
+/* After the session was opened, which has a capability more if they can be read. */
 void ppi_waits_frames_open(struct waits_watch *watch);
 /* The frames of a thread that is blocked in `at`, leaf first; 0: they are not known,
  * or there is no room for all. */

@@ -213,7 +213,7 @@ size_t ppi_waits_frames(struct waits_watch *watch,
 	return count;
 }
 
-/* ---- whether they can be had ---- */
+/* ---- whether they can be read ---- */
 
 /* Who asked for no samples of the kernel gets none of its waits. */
 static bool is_of_users_only(const struct ppi_plan *plan)

@@ -122,7 +122,7 @@ static void settle_blocked(struct waits_watch *watch,
 	ppi_waits_name(watch, thread, place);
 	thread->at = *place;
 	thread->has_chain = false;
-	thread->is_uncounted = is_held;
+	thread->end.is_uncounted = is_held;
 	tell_shares(watch, thread, place->is_known ? WAITS_HERE : WAITS_UNSEEN,
 	            is_estimate && !is_known, rest);
 	if (place->held_by)
@@ -261,7 +261,7 @@ void ppi_waits_settle(struct waits_watch *watch, struct waits_thread *thread,
 		thread->changed_ns = watch->now_ns;
 	labels->looked = seen->before;
 	if (seen->place.phase == WAITS_BLOCKED) {
-		thread->met_ns = watch->now_ns;
+		thread->end.met_ns = watch->now_ns;
 		settle_blocked(watch, thread, &seen->place, &by);
 		labels->since = seen->before;
 		labels->has_others = false;

@@ -215,7 +215,7 @@ static void add_stack(struct waits_watch *watch, struct waits_thread *thread,
 	                            room - frames);
 
 	thread->has_chain = stack > 0;
-	thread->kernel_pc = stack && frames ? words[0] : 0;
+	thread->at.kernel_pc = stack && frames ? words[0] : 0;
 	if (!stack)
 		return;
 	record->valid |= PPI_FIELD_CONTEXT | PPI_FIELD_KEEP;
@@ -241,9 +241,9 @@ static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
 		record->valid |= PPI_FIELD_AGAIN;
 		add_room(&watch->queue.room, record);
 	}
-	if (thread->has_chain && thread->kernel_pc) {
+	if (thread->has_chain && thread->at.kernel_pc) {
 		record->user_address = record->address;
-		record->address = thread->kernel_pc;
+		record->address = thread->at.kernel_pc;
 		record->valid |= PORTPROF_FIELD_KERNEL |
 		                 PORTPROF_FIELD_USER_ADDRESS;
 	}
@@ -271,6 +271,16 @@ static void say_set(const struct waits_watch *watch, portprof_record *record,
 	                 (set ? (uint32_t)PORTPROF_FIELD_LABELS : 0);
 }
 
+/* A wait counts once: where it is met, or, if all of its time is held back then, with
+ * the first of that. */
+static bool is_counted(const struct waits_thread *thread, enum waits_part part,
+                       bool is_ready, uint64_t ns)
+{
+	bool is_due = thread->end.is_uncounted;
+
+	return part == WAITS_STILL ? is_due && !is_ready : ns || !is_due;
+}
+
 void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
                     enum waits_part part, bool is_ready, bool is_estimate,
                     struct waits_share share)
@@ -289,14 +299,13 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		.address = is_seen ? place->pc : 0,
 		.span = 1,
 		.weight = share.ns,
-		.samples = part != WAITS_STILL ? share.ns || !thread->is_uncounted
-		                               : thread->is_uncounted && !is_ready,
+		.samples = is_counted(thread, part, is_ready, share.ns),
 	};
 
 	if (!wants(watch, is_ready, &record.event) ||
 	    (share.ns == 0 && part != WAITS_HERE))
 		return;
-	thread->is_uncounted &= share.ns == 0 || is_ready;
+	thread->end.is_uncounted &= share.ns == 0 || is_ready;
 	if (!is_seen)
 		record.valid |= PORTPROF_FIELD_NOT_SEEN;
 	record.event_fields = queue->word_count;

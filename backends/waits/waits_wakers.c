@@ -22,11 +22,11 @@ void ppi_waits_take_waking(struct waits_watch *watch,
 	struct waits_thread *thread = ppi_waits_thread(watch, tid);
 
 	if (!thread || !thread->was_blocked ||
-	    record->time_ns <= thread->met_ns ||
-	    (thread->woken.time_ns &&
-	     thread->woken.time_ns <= record->time_ns))
+	    record->time_ns <= thread->end.met_ns ||
+	    (thread->end.woken.time_ns &&
+	     thread->end.woken.time_ns <= record->time_ns))
 		return;
-	thread->woken = (struct waits_waking){
+	thread->end.woken = (struct waits_waking){
 		.time_ns = record->time_ns, .pid = record->pid,
 		.tid = record->tid,
 		/* the idle task wakes nobody but by interrupts */
@@ -41,17 +41,17 @@ void ppi_waits_await_waking(struct waits_watch *watch,
 {
 	struct waits_wakers *wakers = &watch->wakers;
 
-	if (!wakers->read || !thread->was_blocked || thread->woken.time_ns ||
+	if (!wakers->read || !thread->was_blocked || thread->end.woken.time_ns ||
 	    watch->now_ns < wakers->read_ns + READ_EVERY_NS)
 		return;
 	wakers->read_ns = watch->now_ns;
 	wakers->read(watch);
 }
 
-/* As holders are named; whoever has ended has no name any more. */
+/* As holders are named; a thread that has ended has no name any more. */
 void ppi_waits_name_waker(struct waits_watch *watch, struct waits_thread *thread)
 {
-	const struct waits_waking *woken = &thread->woken;
+	const struct waits_waking *woken = &thread->end.woken;
 	struct waits_place *place = &thread->at;
 	char path[96], name[32] = "";
 
@@ -69,5 +69,5 @@ void ppi_waits_name_waker(struct waits_watch *watch, struct waits_thread *thread
 	else
 		snprintf(place->waker, sizeof(place->waker),
 		         "thread (%" PRId64 ")", woken->tid);
-	thread->woken.time_ns = 0;
+	thread->end.woken.time_ns = 0;
 }

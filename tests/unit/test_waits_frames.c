@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Frames of blocked threads in the kernel, over a simulated /proc in which one thread
- * waits where each case says: they are those that the kernel tells of that wait, all of
+ * waits where each case says: they are those that the kernel reports of that wait, all of
  * them or none, and without them everything is as it is for who may not see them.
  */
 #include "config.h"
