@@ -205,6 +205,69 @@ same "--match without a pair: status" 2 "$status"
 diff --html page.html one.txt two.txt
 same "a page of two builds: status" 0 "$status"
 
+# libraries by the name that they have for the loader
+: "${CC:=cc}"
+cat >spin.c <<'EOF2'
+#include <time.h>
+volatile unsigned long done;
+void spin(void)
+{
+	struct timespec t;
+
+	do {
+		for (int i = 0; i < 10000; i++)
+			done++;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	} while (t.tv_sec == 0 && t.tv_nsec < 200000000);
+}
+EOF2
+echo 'void spin(void); int main(void) { spin(); return 0; }' >main.c
+# build_with FOLDER FILE SONAME: app in FOLDER, with a library of that file
+build_with() {
+	mkdir -p "$1"
+	# shellcheck disable=SC2086
+	$CC ${CFLAGS-} -fPIC -shared -Wl,-soname,"$3" -o "$1/$2" spin.c &&
+		ln -sf "$2" "$1/$3" &&
+		$CC ${CFLAGS-} -o "$1/app" main.c "$1/$2" -Wl,-rpath,"$PWD/$1"
+}
+one_library() {
+	record -q -F 499 -o old.pb.gz -- ./v1/app
+	[ "$status" -ne 0 ] || record -q -F 499 -o new.pb.gz -- ./v2/app
+	if [ "$status" -ne 0 ]; then
+		skip "$1" "nothing can be recorded here"
+		return
+	fi
+	diff -j old.pb.gz new.pb.gz
+	same "$1: its function is one row" "spin $3" "$(python3 -c '
+import json
+for row in json.load(open("out"))["rows"]:
+    if row["function"] == "spin":
+        print("spin", row["module"])')"
+	same "$1: it is said" "$2 $3 both are $4" "$(python3 -c 'import json
+for pair in json.load(open("out"))["matched"]:
+    print(pair["before"], pair["after"], pair["why"])')"
+}
+if build_with v1 libspin.so.1.2.3 libspin.so.1 &&
+	build_with v2 libspin.so.1.3.0 libspin.so.1; then
+	one_library "two versions of a library" libspin.so.1.2.3 \
+		libspin.so.1.3.0 libspin.so.1
+	rm -r v1 v2
+	build_with v1 libspin.so libturn.so.2
+	build_with v2 libturn-new.so libturn.so.2
+	has_elf=
+	! grep -q 'define HAVE_LIBELF 1' "$builddir/config.h" || has_elf=yes
+	if [ "$has_elf" ]; then
+		one_library "a library with another file's name" libspin.so \
+			libturn-new.so libturn.so.2
+		rm -r v1
+		diff -a -s module old.pb.gz new.pb.gz
+		has "a library whose file has gone: what is alone" \
+			'alone +[0-9.]+ % of before' out
+	fi
+else
+	skip "two versions of a library" "no library can be built here"
+fi
+
 # the program's own name, of what portprof recorded
 cp "$burn" ./burn-old
 cp "$burn" ./burn-new

@@ -305,6 +305,7 @@ static bool print(struct options *options, struct ppi_page *page)
 		ppi_page_say(page, &series[i].report, &options->hidden);
 	if (is_good && options->page)
 		is_good = ppi_page_grow(page);
+			                           sides[i].named.symbols,
 	if (!is_good) {
 		ppi_say("out of memory");
 		ppi_changes_free(&changes);

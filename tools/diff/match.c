@@ -269,6 +269,8 @@ static bool names_unify(struct match_names *names,
 /* A file of one side. */
 struct module {
 	const char *path, *name;
+	size_t mapping;        /* SIZE_MAX: none */
+	const char *soname;    /* "" none, or not looked for */
 	uint64_t weight;       /* of its own samples */
 	const struct module *other; /* the same on the other side */
 	const char *why;
@@ -305,6 +307,9 @@ static bool collect(struct ppi_match *match, int side,
 				(struct module){
 					.path = from->names[i].path,
 					.name = from->names[i].module,
+					.mapping = portprof_profile_location_get(
+						from->profile, i)->mapping,
+					.soname = "",
 				};
 	for (size_t i = 0; (sample = portprof_profile_sample_get(
 				    from->profile, i)) != NULL; i++) {
@@ -366,6 +371,52 @@ static bool is_same_library(const char *one, const char *other)
 	return strstr(one, ".so") && strstr(other, ".so") &&
 	       bare_length(other) == length &&
 	       strncmp(one, other, length) == 0;
+}
+
+/* Of what its name has not matched: the file has to be opened. */
+static void find_sonames(struct ppi_match *match, int side,
+                         const struct ppi_match_side *on)
+{
+	for (size_t i = 0; i < match->counts[side]; i++) {
+		struct module *module = &match->modules[side][i];
+		const portprof_profile_mapping *mapping =
+			portprof_profile_mapping_get(on->profile,
+			                             module->mapping);
+
+		if (!module->other && mapping)
+			module->soname = ppi_symbols_soname(
+				on->symbols,
+				&(struct ppi_symbols_place){
+					.has_mapping = true,
+					.path = mapping->path,
+					.build_id = mapping->build_id,
+				});
+	}
+}
+
+/* False when out of memory. */
+static bool pair_by_soname(struct ppi_match *match)
+{
+	char why[200];
+
+	for (size_t i = 0; i < match->counts[0]; i++)
+		for (size_t k = 0; k < match->counts[1]; k++) {
+			struct module *before = &match->modules[0][i];
+			struct module *after = &match->modules[1][k];
+			const char *kept;
+
+			if (!before->soname[0] || before->other ||
+			    after->other ||
+			    strcmp(before->soname, after->soname) != 0)
+				continue;
+			snprintf(why, sizeof(why), "both are %.150s",
+			         before->soname);
+			kept = keep(match->names, strdup(why));
+			if (!kept)
+				return false;
+			pair_up(before, after, kept);
+		}
+	return true;
 }
 
 /* The name that a process's generated code has, with its number. */
@@ -475,6 +526,10 @@ struct ppi_match *ppi_match_find(const struct ppi_match_side sides[2],
 	pair_alike(match, is_equal, NULL);
 	pair_up(find_main(match, 0, sides[0].profile),
 	        find_main(match, 1, sides[1].profile), "the programs");
+	find_sonames(match, 0, &sides[0]);
+	find_sonames(match, 1, &sides[1]);
+	if (!pair_by_soname(match))
+		goto failed;
 	pair_alike(match, is_same_library, "libraries by name");
 	if (rename_modules(match, 0, &sides[0]) &&
 	    rename_modules(match, 1, &sides[1]) &&

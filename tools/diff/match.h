@@ -13,6 +13,7 @@
 
 struct ppi_match_side {
 	const portprof_profile *profile;
+	struct ppi_symbols *symbols;
 	struct ppi_symbols_name *names; /* of its locations; may be changed */
 	const struct ppi_view *view;    /* whose weights count */
 };

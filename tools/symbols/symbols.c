@@ -474,6 +474,17 @@ static void find_place(struct ppi_symbols *symbols,
 	name->start = answer.start;
 }
 
+const char *ppi_symbols_soname(struct ppi_symbols *symbols,
+                               const struct ppi_symbols_place *place)
+{
+	const struct ppi_symbols_module *module = module_of(symbols, place);
+
+	return module && module->file
+	               ? ppi_symbols_keep(symbols,
+	                                  ppi_symbol_file_soname(module->file))
+	               : "";
+}
+
 void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       const struct ppi_symbols_given *given, size_t count,

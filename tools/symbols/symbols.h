@@ -130,6 +130,11 @@ const char *ppi_symbols_tier(void);
 
 /* Whether the profile named code itself. */
 bool ppi_symbols_took_names(const struct ppi_symbols *symbols);
+/* What the library at a place calls itself (DT_SONAME), if its file is there and is
+ * the one that was measured; "". */
+const char *ppi_symbols_soname(struct ppi_symbols *symbols,
+                               const struct ppi_symbols_place *place);
+
 
 /* And what was asked for beside names, with a comma before; "" nothing. */
 const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);

@@ -46,6 +46,37 @@ const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left)
 	return NULL;
 }
 
+static const char *soname_in(Elf *elf, Elf_Scn *section,
+                             const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = ppi_elf_entries(header);
+	GElf_Dyn entry;
+
+	for (size_t i = 0; data && i < count && gelf_getdyn(data, (int)i, &entry);
+	     i++) {
+		const char *name;
+
+		if (entry.d_tag != DT_SONAME)
+			continue;
+		name = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
+		return name ? name : "";
+	}
+	return "";
+}
+
+const char *ppi_elf_soname(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)) != NULL)
+		if (gelf_getshdr(section, &header) &&
+		    header.sh_type == SHT_DYNAMIC)
+			return soname_in(elf, section, &header);
+	return "";
+}
+
 Elf_Data *ppi_elf_section(Elf *elf, const char *wanted)
 {
 	size_t names;

@@ -56,6 +56,9 @@ size_t ppi_elf_segments(Elf *elf);
 /* The build-id as lower-case hexadecimal; "" when it has none. */
 void ppi_elf_build_id(Elf *elf, char *out, size_t out_bytes);
 
+/* What a library calls itself (DT_SONAME); "" nothing. It lives as long as `elf`. */
+const char *ppi_elf_soname(Elf *elf);
+
 /* File contents [offset, offset+bytes) unconverted; NULL when not there. */
 const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes);
 

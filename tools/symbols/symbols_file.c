@@ -653,6 +653,11 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file)
 
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
+const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file)
+{
+	return ppi_elf_soname(file->elf);
+}
+
 	return file->is_complete;
 }
 

@@ -67,6 +67,9 @@ enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
 /* Whether its compiler honours -mno-omit-leaf-frame-pointer. */
 bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file);
 
+/* What it calls itself, if it is a library that does; "". */
+const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file);
+
 /* Whether its full symbol table was found, here or in a separate file. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);
 

@@ -63,6 +63,12 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file)
 	return false;
 }
 
+const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file)
+{
+	(void)file;
+	return "";
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	(void)file;
