@@ -201,13 +201,16 @@ static void put_paragraphs(const char *text)
 static void print_help(const struct ppi_line *line)
 {
 	int column = find_column(line);
-	const char *other = strchr(line->usage, '\n');
+	const char *before = "usage:";
 
 	ppi_pager_begin();
-	printf("usage: portprof %s %.*s\n", line->verb,
-	       (int)strcspn(line->usage, "\n"), line->usage);
-	if (other)
-		printf("       portprof %s %s\n", line->verb, other + 1);
+	for (const char *form = line->usage; *form; before = "") {
+		int length = (int)strcspn(form, "\n");
+
+		printf("%-6s portprof %s %.*s\n", before, line->verb, length,
+		       form);
+		form += length + (form[length] == '\n');
+	}
 	if (line->about) {
 		putchar('\n');
 		put_paragraphs(line->about);

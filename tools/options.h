@@ -35,8 +35,8 @@ struct ppi_option {
 /* A verb's command line. */
 struct ppi_line {
 	const char *verb;
-	const char *usage;    /* what follows "portprof VERB "; a second line
-	                       * is another form */
+	const char *usage;    /* what follows "portprof VERB "; further lines
+	                       * are other forms */
 	const char *about;    /* before the options; NULL */
 	const char *notes;    /* behind them; NULL */
 	const struct ppi_option *options;

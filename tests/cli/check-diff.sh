@@ -334,8 +334,10 @@ check "inclusive rows have callers, too" [ "$inclusive" -gt "$(wc -l <out)" ]
 
 ### Mistakes
 
+diff
+same "no profile: status" 2 "$status"
 diff before.pb.gz
-same "one profile: status" 2 "$status"
+same "one profile: status" 1 "$status"
 diff before.pb.gz after.pb.gz small.pb.gz
 same "three profiles: status" 2 "$status"
 diff before.pb.gz gone.pb.gz

@@ -206,6 +206,74 @@ same "profiles of different kinds: status" 1 "$status"
 has "profiles of different kinds: words" "'heap.pb.gz' cannot be added" \
 	"$tmp/words"
 
+### Differences, whose values are below 0 on one side
+
+cat >difference.py <<'EOF2'
+from pprof import *
+old = {"main.gone": 300, "main.steady": 5000, "main.grown": 100}
+new = {"main.new": 400, "main.steady": 5000, "main.grown": 900}
+def chain(p, name):
+    return [p.location((name, "m.go", 3)), p.location(("main.main", "m.go", 9))]
+# as pprof -proto -diff_base writes it: both, one with a label and less than 0
+p = Profile([("samples", "count"), ("cpu", "milliseconds")])
+p.mapping("/usr/bin/server")
+for name, value in new.items():
+    p.sample(chain(p, name), [value // 10, value])
+for name, value in old.items():
+    p.sample(chain(p, name), [-value // 10, -value], [("pprof::base", "true")])
+p.write("diff_base.pb.gz")
+# as pprof -proto -base does: what is left of each sample
+p = Profile([("objects", "count"), ("space", "bytes")])
+p.mapping("/usr/bin/server")
+for name in sorted({*old, *new} - {"main.steady"}):
+    value = new.get(name, 0) - old.get(name, 0)
+    p.sample(chain(p, name), [value // 100, value])
+p.write("base.pb.gz")
+EOF2
+python3 difference.py || exit 99
+# changes FILE OPTION...: "FUNCTION BEFORE AFTER", as pprof's flat values have them
+changes() {
+	"$portprof" diff -x '|' "$@" 2>words |
+		awk -F'|' 'NR > 1 { print $NF, $1, $2 }' | LC_ALL=C sort
+}
+same "diff of a difference: both sides of each function" \
+	"main.gone 300000000 0
+main.grown 100000000 900000000
+main.new 0 400000000
+main.steady 5000000000 5000000000" "$(changes diff_base.pb.gz)"
+same "diff of a difference of sizes: the event that is asked for" \
+	"main.gone 300 0
+main.grown 0 800
+main.new 0 400" "$(changes base.pb.gz -e space)"
+same "without its name, the first" "main.gone 3 0
+main.grown 0 8
+main.new 0 4" "$(changes base.pb.gz)"
+same "a difference by a pipe" "$(changes diff_base.pb.gz)" \
+	"$("$portprof" diff -x '|' - <diff_base.pb.gz |
+		awk -F'|' 'NR > 1 { print $NF, $1, $2 }' | LC_ALL=C sort)"
+"$portprof" diff diff_base.pb.gz >out
+same "the total is what pprof adds up" "total +0.900 s (+16.7 %)" \
+	"$(awk 'NR == 1 { print $1, $2, $3, $4, $5 }' out)"
+report diff_base.pb.gz -n 0
+same "report of a difference: status" 0 "$status"
+has "report of a difference: the remedy" 'portprof diff' "$tmp/report"
+has "report of a difference: what was before" '^  event +before-cpu' "$tmp/report"
+has "report of a difference: what is after" '^  event +after-cpu' "$tmp/report"
+"$portprof" diff --html page.html diff_base.pb.gz
+same "a page of a difference: status" 0 $?
+"$portprof" export -q -f pprof -o again.pb.gz diff_base.pb.gz
+same "an export of a difference is one, too" "$(changes diff_base.pb.gz)" \
+	"$(changes again.pb.gz)"
+printf 'main;gone 30 0\nmain;grown 10 90\n' >folded
+same "two columns of folded stacks are a difference" "gone 30 0
+grown 10 90" "$(changes folded)"
+"$portprof" diff go.pb.gz >out 2>words
+same "diff of one profile that is none: status" 1 $?
+has "diff of one profile that is none: the remedy" 'diff BEFORE AFTER' words
+"$portprof" diff -e nothing base.pb.gz >out 2>words
+same "diff of a difference, no such event: status" 1 $?
+has "diff of a difference, no such event: those that are" 'after-space' words
+
 ### Harm
 
 "$portprof" record -q -g -F 1000 -o own.pb.gz -- "$burn" 40 2>/dev/null ||

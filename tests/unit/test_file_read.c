@@ -37,7 +37,7 @@ static int tear_down(void **state)
 
 /* ---- another writer's profile, as one message ---- */
 
-enum { STRINGS = 16 };
+enum { STRINGS = 18 };
 
 struct foreign {
 	Ppi__Profile profile;
@@ -64,7 +64,7 @@ static void make_tables(struct foreign *f)
 		"",       "samples", "count",  "cpu",    "nanoseconds",
 		"/bin/x", "b1d",     "inner",  "outer",  "x.c",
 		"pid",    "tid",     "thread", "worker", "a comment",
-		"main.*",
+		"main.*", "milliseconds", "bytes",
 	};
 
 	ppi__profile__init(&f->profile);
@@ -376,19 +376,96 @@ static void members_may_point_forward(void **state)
 	portprof_profile_free(whole);
 }
 
-static void values_below_zero_are_told(void **state)
+/* As pprof -diff_base writes it: what was before is below 0. */
+static void a_difference_has_two_sides(void **state)
 {
 	struct foreign f;
-	portprof_profile *profile;
+	portprof_profile *profile, *again;
+	const portprof_profile_sample *sample;
 
 	(void)state;
 	make_foreign(&f);
+	f.types[1].unit = 16; /* milliseconds */
+	f.values[0] = -3;
 	f.values[1] = -300;
 	profile = read_foreign(&f);
-	assert_int_equal(
-		portprof_profile_sample_get(profile, 0)->weights[0], 0);
+	assert_int_equal(portprof_profile_event_count(profile), 2);
+	assert_string_equal(portprof_profile_event_get(profile, 0)->name,
+	                    "before-cpu");
+	assert_string_equal(portprof_profile_event_get(profile, 1)->name,
+	                    "after-cpu");
+	assert_int_equal(portprof_profile_event_get(profile, 1)->unit,
+	                 PORTPROF_UNIT_NANOSECONDS);
+	sample = portprof_profile_sample_get(profile, 0);
+	assert_int_equal(sample->samples[0], 3);
+	assert_int_equal(sample->samples[1], 0);
+	assert_int_equal(sample->weights[0], 300 * 1000000);
+	assert_int_equal(sample->weights[1], 0);
+	sample = portprof_profile_sample_get(profile, 1);
+	assert_int_equal(sample->samples[0], 0);
+	assert_int_equal(sample->samples[1], 4);
+	assert_int_equal(sample->weights[0], 0);
+	assert_int_equal(sample->weights[1], 301 * 1000000);
 	assert_non_null(strstr(portprof_profile_origin_get(profile)->notes[0],
-	                       "below 0"));
+	                       "portprof diff"));
+	assert_int_equal(portprof_profile_write(profile, kit.path),
+	                 PORTPROF_OK);
+	again = kit_read(&kit);
+	assert_int_equal(portprof_profile_event_count(again), 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(
+			portprof_profile_event_get(profile, i)->name,
+			portprof_profile_event_get(again, i)->name);
+		for (size_t k = 0; k < 2; k++)
+			assert_int_equal(portprof_profile_sample_get(profile, k)
+			                         ->weights[i],
+			                 portprof_profile_sample_get(again, k)
+			                         ->weights[i]);
+	}
+	portprof_profile_free(profile);
+	portprof_profile_free(again);
+}
+
+/* Sizes are of what was taken off, however much; units stay. */
+static void a_difference_of_sizes_keeps_its_unit(void **state)
+{
+	struct foreign f;
+	portprof_profile *profile;
+	Ppi__Profile *message;
+
+	(void)state;
+	make_foreign(&f);
+	f.types[0].type = 8; /* no count of samples */
+	f.types[1].unit = 17; /* bytes */
+	f.profile.default_sample_type = 3;
+	f.values[3] = INT64_MIN;
+	profile = read_foreign(&f);
+	assert_int_equal(portprof_profile_event_count(profile), 4);
+	assert_string_equal(portprof_profile_event_get(profile, 2)->name,
+	                    "before-cpu");
+	assert_int_equal(portprof_profile_sample_get(profile, 1)->weights[2],
+	                 (uint64_t)1 << 63);
+	assert_int_equal(portprof_profile_sample_get(profile, 1)->weights[1],
+	                 4);
+	assert_int_equal(portprof_profile_write(profile, kit.path),
+	                 PORTPROF_OK);
+	message = unpack_written();
+	for (size_t i = 0; i < message->n_sample_type; i++) {
+		const char *type = message->string_table
+		                           [message->sample_type[i]->type];
+		const char *unit = message->string_table
+		                           [message->sample_type[i]->unit];
+
+		if (strcmp(type, "before-cpu") == 0 ||
+		    strcmp(type, "after-cpu") == 0)
+			assert_string_equal(unit, "bytes");
+		else
+			assert_string_equal(unit, "count");
+	}
+	assert_string_equal(
+		message->string_table[message->default_sample_type],
+		"after-cpu");
+	ppi__profile__free_unpacked(message, NULL);
 	portprof_profile_free(profile);
 }
 
@@ -458,6 +535,23 @@ static void assert_no_profile(const char *what)
 		fail_msg("%s was not refused", what);
 	assert_ptr_equal(profile, &kit); /* untouched */
 	assert_non_null(strstr(portprof_last_diag()->words, kit.path));
+}
+
+/* Its sums would not be those of its account. */
+static void a_file_of_ours_is_no_difference(void **state)
+{
+	struct foreign f;
+
+	(void)state;
+	make_foreign(&f);
+	ppi__account__init(&f.account);
+	f.account.format = 1;
+	f.account_pointer = &f.account;
+	f.profile.n_account = 1;
+	f.profile.account = &f.account_pointer;
+	f.values[1] = -300;
+	store_packed(&f);
+	assert_no_profile("a value below 0 beside an account");
 }
 
 /* One thing is wrong each time, and nothing else for that reason; numbers
@@ -645,7 +739,9 @@ int main(void)
 		CASE(others_profiles_are_written_as_they_were),
 		CASE(numbers_one_by_one_are_read),
 		CASE(members_may_point_forward),
-		CASE(values_below_zero_are_told),
+		CASE(a_difference_has_two_sides),
+		CASE(a_difference_of_sizes_keeps_its_unit),
+		CASE(a_file_of_ours_is_no_difference),
 		CASE(a_newer_account_is_told_and_left),
 		CASE(a_process_without_a_name_is_written),
 		CASE(what_points_to_nothing_is_refused),

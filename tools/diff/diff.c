@@ -30,6 +30,7 @@
 struct options {
 	struct ppi_runs runs[2]; /* before, after */
 	bool has_base; /* several runs a side, with "--" between */
+	bool is_one;   /* a file that is a difference itself */
 	const char *event, *page, *separator;
 	struct ppi_hidden hidden; /* in the page */
 	bool is_verbose;
@@ -125,7 +126,8 @@ static const struct ppi_option table[] = {
 static const struct ppi_line line = {
 	.verb = "diff",
 	.usage = "[OPTION...] BEFORE AFTER\n"
-	         "[OPTION...] --base BEFORE... -- AFTER...",
+	         "[OPTION...] --base BEFORE... -- AFTER...\n"
+	         "[OPTION...] DIFFERENCE",
 	.notes = "Each row is the weight of a function's own code. The same "
 	         "function of two builds is one row, whatever its file is "
 	         "called. A row is "
@@ -190,6 +192,65 @@ static bool filter_side(struct side *side, const struct options *options,
 	       (!view->label || ppi_labels_check(side->runs->profile, view->label));
 }
 
+/* What an event of a file that is a difference is called on the other side:
+ * "after-cpu" of "before-cpu". NULL: it has none. */
+static const char *after_of(const portprof_profile *profile, const char *before)
+{
+	static const char sides[2][8] = { "before", "after" };
+	const portprof_profile_event *event;
+
+	if (strncmp(before, sides[0], strlen(sides[0])) != 0)
+		return NULL;
+	before += strlen(sides[0]);
+	for (size_t i = 0;
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
+		if (strncmp(event->name, sides[1], strlen(sides[1])) == 0 &&
+		    strcmp(event->name + strlen(sides[1]), before) == 0)
+			return event->name;
+	return NULL;
+}
+
+static bool is_asked(const char *asked, const char *before, const char *after)
+{
+	const char *dash = strchr(after, '-');
+
+	return !asked || strcmp(asked, before) == 0 ||
+	       strcmp(asked, after) == 0 ||
+	       (dash && strcmp(asked, dash + 1) == 0);
+}
+
+/* The event of one side, of the first pair or of the one that is asked for. */
+static const char *event_of_side(const portprof_profile *profile, int which,
+                                 const char *asked)
+{
+	const portprof_profile_event *event;
+
+	for (size_t i = 0;
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++) {
+		const char *after = after_of(profile, event->name);
+
+		if (after && is_asked(asked, event->name, after))
+			return which ? after : event->name;
+	}
+	return NULL;
+}
+
+static bool choose_side(const portprof_profile *profile, const char *path,
+                        int which, const char **event)
+{
+	const char *found = event_of_side(profile, which, *event);
+
+	if (found) {
+		*event = found;
+		return true;
+	}
+	if (*event && event_of_side(profile, which, NULL))
+		return ppi_event_choose(profile, path, *event) != SIZE_MAX;
+	ppi_say("'%s' is one profile, and no difference of two: name two: "
+	        "portprof diff BEFORE AFTER", path);
+	return false;
+}
+
 static bool open_side(struct side *side, const struct options *options,
                       int which, const char *event,
                       struct ppi_page_series *series)
@@ -201,6 +262,9 @@ static bool open_side(struct side *side, const struct options *options,
 	if (!ppi_runs_read(runs, options->sources.root, options->memory_max))
 		return false;
 	profile = runs->profile;
+	if (options->is_one &&
+	    !choose_side(profile, runs->paths[0], which, &event))
+		return false;
 	if (!ppi_subject_choose(profile, runs->paths[0], event, &options->wish,
 	                        true, &side->subject) ||
 	    !hide(side, options))
@@ -241,6 +305,7 @@ static struct ppi_match *match_sides(struct side sides[2],
 
 	for (int i = 0; i < 2; i++)
 		each[i] = (struct ppi_match_side){ sides[i].runs->profile,
+			                           sides[i].named.symbols,
 			                           sides[i].named.names,
 			                           &series[i].view };
 	match = ppi_match_find(each, &asked, &unused);
@@ -305,7 +370,6 @@ static bool print(struct options *options, struct ppi_page *page)
 		ppi_page_say(page, &series[i].report, &options->hidden);
 	if (is_good && options->page)
 		is_good = ppi_page_grow(page);
-			                           sides[i].named.symbols,
 	if (!is_good) {
 		ppi_say("out of memory");
 		ppi_changes_free(&changes);
@@ -331,6 +395,8 @@ static bool print(struct options *options, struct ppi_page *page)
 static const char *name_of(const struct side *side,
                            const struct options *options)
 {
+	if (options->is_one)
+		return options->event;
 	if (options->wish.states || options->wish.waits)
 		return NULL;
 	return portprof_profile_event_get(side->runs->profile, side->subject.event)
@@ -409,7 +475,7 @@ static int share_words(struct options *options, size_t behind, int argc,
 	if (options->has_base && (behind == 0 || behind >= count))
 		return ppi_line_wrong(&line, "--base needs files of both sides: "
 		                      "diff --base BEFORE... -- AFTER...");
-	if (!options->has_base && count < 2)
+	if (!options->has_base && count < 1)
 		return ppi_line_wrong(&line,
 		                      "name two profiles: diff BEFORE AFTER");
 	if (!options->has_base && count > 2)
@@ -417,6 +483,15 @@ static int share_words(struct options *options, size_t behind, int argc,
 		                      "profiles are compared, or several runs "
 		                      "a side: diff --base BEFORE... -- AFTER...",
 		                      argv[optind + 2]);
+	if (!options->has_base && count == 1) {
+		options->is_one = true;
+		for (int i = 0; i < 2; i++)
+			options->runs[i] = (struct ppi_runs){
+				.paths = (const char *const *)argv + optind,
+				.count = 1,
+			};
+		return PPI_LINE_READ;
+	}
 	options->runs[0].paths = (const char *const *)argv + optind;
 	options->runs[0].count = count - after;
 	options->runs[1].paths = options->runs[0].paths + count - after;

@@ -282,17 +282,18 @@ static bool tell_damage(portprof_profile *profile,
 	return profile->damage != NULL;
 }
 
-static bool tell_negative(portprof_profile *profile, uint64_t negative)
+static portprof_status resolve_once(struct ppi_resolve *resolve)
 {
-	char text[160];
+	portprof_status status;
 
-	if (negative == 0)
-		return true;
-	snprintf(text, sizeof(text),
-	         "%llu values below 0 (a difference of two profiles?) were "
-	         "read as 0",
-	         (unsigned long long)negative);
-	return ppi_profile_note(profile, text);
+	resolve->dropped = 0;
+	resolve->profile = ppi_profile_new();
+	if (!resolve->profile)
+		return ppi_resolve_memory(resolve);
+	status = ppi_resolve(resolve);
+	if (status != PORTPROF_OK)
+		portprof_profile_free(resolve->profile);
+	return status;
 }
 
 static portprof_status build(struct ppi_resolve *resolve,
@@ -300,18 +301,18 @@ static portprof_status build(struct ppi_resolve *resolve,
 {
 	portprof_status status;
 
-	resolve->profile = ppi_profile_new();
-	if (!resolve->profile)
-		return ppi_resolve_memory(resolve);
 	resolve->is_torn = end->whole < end->size || end->is_cut;
-	status = ppi_resolve(resolve);
-	if (status == PORTPROF_OK &&
-	    (!tell_damage(resolve->profile, end, resolve->dropped) ||
-	     !tell_negative(resolve->profile, resolve->negative)))
-		status = ppi_resolve_memory(resolve);
+	status = resolve_once(resolve);
+	if (status != PORTPROF_OK && resolve->is_difference) {
+		resolve->has_sides = true;
+		status = resolve_once(resolve);
+	}
 	if (status != PORTPROF_OK)
-		portprof_profile_free(resolve->profile);
-	return status;
+		return status;
+	if (tell_damage(resolve->profile, end, resolve->dropped))
+		return PORTPROF_OK;
+	portprof_profile_free(resolve->profile);
+	return ppi_resolve_memory(resolve);
 }
 
 portprof_status ppi_profile_read_fd(int fd, const char *name,

@@ -5,6 +5,10 @@
 
 #include "api/profile/pprof/account.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- why not ---- */
 
 portprof_status ppi_resolve_bad(struct ppi_resolve *resolve, const char *what)
@@ -332,6 +336,77 @@ static portprof_status resolve_comments(struct ppi_resolve *resolve)
 	return PORTPROF_OK;
 }
 
+/* ---- a difference of two profiles ---- */
+
+static bool add_side(portprof_profile *profile, const char *side,
+                     const portprof_profile_event *event)
+{
+	size_t bytes = strlen(side) + strlen(event->name) + sizeof("-");
+	char *name = malloc(bytes);
+	bool is_good = false;
+
+	if (name) {
+		snprintf(name, bytes, "%s-%s", side, event->name);
+		is_good = ppi_profile_add_event(profile, name, "", event->unit,
+		                                false);
+	}
+	free(name);
+	return is_good;
+}
+
+/* The types of both sides, in the units of the file; `types` are the file's. What
+ * it shows by default is what is after. */
+static bool add_side_types(portprof_profile *profile,
+                           const struct ppi_vector *types)
+{
+	const struct ppi_type *from = types->data;
+	struct ppi_type *to;
+	uint32_t wanted = profile->default_type, shown = 1;
+	size_t last = 2 * profile->events.count - 1;
+	const char *name;
+
+	if (!ppi_profile_add_types(profile))
+		return false;
+	to = profile->types.data;
+	for (size_t i = 0; i < types->count; i++) {
+		if (from[i].is_samples)
+			continue;
+		/* weights stand backwards */
+		to[last - 2 * from[i].event].unit =
+			to[last - 2 * from[i].event - 1].unit = from[i].unit;
+		if (from[i].type == wanted)
+			shown = 2 * from[i].event + 1;
+	}
+	name = portprof_profile_event_get(profile, shown)->name;
+	profile->default_type = ppi_profile_text(profile, name, strlen(name));
+	return profile->default_type != PPI_NONE;
+}
+
+/* Each event becomes two. The types that samples have values of are kept aside. */
+static portprof_status split_events(struct ppi_resolve *resolve)
+{
+	portprof_profile *profile = resolve->profile;
+	struct ppi_vector events = profile->events;
+	bool is_good = true;
+
+	resolve->types = profile->types;
+	profile->events = profile->types = (struct ppi_vector){ 0 };
+	for (size_t i = 0; i < events.count && is_good; i++) {
+		const portprof_profile_event *event =
+			&PPI_AT(&events, struct ppi_profile_event)[i].shown;
+
+		is_good = add_side(profile, "before", event) &&
+		          add_side(profile, "after", event);
+	}
+	ppi_vector_free(&events);
+	is_good = is_good && add_side_types(profile, &resolve->types) &&
+	          ppi_profile_note(profile,
+	                           "values below 0: a difference of two "
+	                           "profiles; portprof diff FILE shows what "
+	                           "changed from before to after");
+	return is_good ? PORTPROF_OK : ppi_resolve_memory(resolve);
+}
+
 static portprof_status resolve_events(struct ppi_resolve *resolve)
 {
 	portprof_status status = resolve_types(resolve);
@@ -350,6 +425,8 @@ static portprof_status resolve_events(struct ppi_resolve *resolve)
 		status = ppi_resolve_memory(resolve);
 	if (status == PORTPROF_OK)
 		status = resolve_scalars(resolve);
+	if (status == PORTPROF_OK && resolve->has_sides)
+		status = split_events(resolve);
 	if (status == PORTPROF_OK)
 		status = resolve_comments(resolve);
 	return status;
@@ -569,8 +646,10 @@ static portprof_status resolve_locations(struct ppi_resolve *resolve,
 portprof_status ppi_resolve(struct ppi_resolve *resolve)
 {
 	struct ppi_ids mapping_ids = { 0 }, function_ids = { 0 };
-	portprof_status status = resolve_texts(resolve);
+	portprof_status status;
 
+	resolve->location_ids = (struct ppi_ids){ 0 };
+	status = resolve_texts(resolve);
 	if (status == PORTPROF_OK)
 		status = resolve_events(resolve);
 	if (status == PORTPROF_OK)
@@ -586,6 +665,7 @@ portprof_status ppi_resolve(struct ppi_resolve *resolve)
 	ppi_ids_free(&mapping_ids);
 	ppi_ids_free(&function_ids);
 	ppi_ids_free(&resolve->location_ids);
+	ppi_vector_free(&resolve->types);
 	ppi_vector_free(&resolve->texts);
 	ppi_vector_free(&resolve->mappings);
 	ppi_vector_free(&resolve->functions);

@@ -15,18 +15,22 @@ struct ppi_resolve {
 	const char *name;         /* of the file, for messages */
 	bool is_torn;             /* what points to nothing may be missing */
 	uint64_t dropped;         /* samples, for that reason */
-	uint64_t negative;        /* values below 0, read as 0 */
+	bool is_difference;       /* a value below 0 was met: resolve again with */
+	bool has_sides;           /* two events for each, as ppi_resolve says */
 	struct ppi_vector texts;  /* uint32_t: of a raw string the number */
 	struct ppi_vector mappings, functions, locations; /* likewise; PPI_NONE
 	                           * for what is missing */
 	struct ppi_ids location_ids;
+	struct ppi_vector types;  /* struct ppi_type: the file's own, of a difference */
 	Ppi__Account *account;    /* or NULL; in `arena` */
 	struct ppi_arena arena;
 };
 
 /*
  * E_FORMAT, E_NOMEM: the profile is to be freed. Fills resolve->profile, all
- * but its damage.
+ * but its damage. A difference of two profiles, as pprof -diff_base and -base
+ * write it, has values below 0: its events are "before-X" and "after-X", of
+ * which each value is on the side that its sign says.
  */
 portprof_status ppi_resolve(struct ppi_resolve *resolve);
 

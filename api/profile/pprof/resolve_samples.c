@@ -213,7 +213,11 @@ struct taking {
 	struct ppi_raw_parts parts;
 	struct ppi_vector locations; /* uint32_t */
 	struct ppi_vector labels;    /* struct ppi_label */
+	const struct ppi_type *types; /* of the file's values */
+	size_t type_count;
+	size_t event_count;          /* of them: half as many where each is two */
 	uint64_t *values;            /* samples, then weights, per event */
+	uint64_t *side;              /* the same of one side of a difference */
 	uint32_t pid_key, tid_key, thread_key, chain_end_key;
 	uint32_t pid, tid, chain_end;
 	const char *thread;          /* name, or NULL */
@@ -321,52 +325,88 @@ static portprof_status take_locations(struct taking *taking)
 	               : PORTPROF_E_NOMEM;
 }
 
-static portprof_status take_values(struct taking *taking)
+static uint64_t size_of(int64_t value, uint32_t factor)
 {
-	struct ppi_resolve *resolve = taking->resolve;
-	const portprof_profile *profile = resolve->profile;
-	size_t events = profile->events.count;
-	const int64_t *from = taking->parts.values.data;
-	size_t count = taking->parts.values.count;
+	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 
-	if (count != profile->types.count)
-		return PORTPROF_E_FORMAT;
-	memset(taking->values, 0, 2 * events * sizeof(uint64_t));
-	for (size_t i = 0; i < count; i++) {
-		const struct ppi_type *type =
-			&PPI_AT(&profile->types, struct ppi_type)[i];
-		uint64_t value = from[i] < 0 ? 0 : (uint64_t)from[i];
-
-		resolve->negative += from[i] < 0;
-		if (type->factor)
-			value = value > UINT64_MAX / type->factor
-			                ? UINT64_MAX
-			                : value * type->factor;
-		taking->values[type->is_samples ? type->event
-		                                : events + type->event] = value;
-	}
-	return PORTPROF_OK;
+	if (!factor)
+		return size;
+	return size > UINT64_MAX / factor ? UINT64_MAX : size * factor;
 }
 
 /*
  * Others count samples once for all values, and then the first event's count
  * is each event's; or not at all, and then a value that is a count is its own.
  */
-static void share_samples(struct taking *taking)
+static void share_samples(const struct taking *taking, uint64_t *values)
 {
 	const portprof_profile *profile = taking->resolve->profile;
 	const struct ppi_profile_event *event = profile->events.data;
-	size_t events = profile->events.count;
-	bool is_counted = profile->types.count > events;
-	bool is_shared = profile->types.count == events + 1;
+	size_t events = taking->event_count;
+	size_t sides = profile->events.count / events;
+	bool is_counted = taking->type_count > events;
+	bool is_shared = taking->type_count == events + 1;
 
 	for (size_t i = 0; i < events; i++) {
 		if (is_shared)
-			taking->values[i] = taking->values[0];
+			values[i] = values[0];
 		else if (!is_counted &&
-		         event[i].shown.unit == PORTPROF_UNIT_COUNT)
-			taking->values[i] = taking->values[events + i];
+		         event[i * sides].shown.unit == PORTPROF_UNIT_COUNT)
+			values[i] = values[events + i];
 	}
+}
+
+/* The sizes of those values that are below 0, or of the others. */
+static void take_side(const struct taking *taking, bool is_below,
+                      uint64_t *values)
+{
+	const int64_t *from = taking->parts.values.data;
+	size_t events = taking->event_count;
+
+	memset(values, 0, 2 * events * sizeof(*values));
+	for (size_t i = 0; i < taking->type_count; i++) {
+		const struct ppi_type *type = &taking->types[i];
+
+		if ((from[i] < 0) == is_below)
+			values[type->is_samples ? type->event
+			                        : events + type->event] =
+				size_of(from[i], type->factor);
+	}
+	share_samples(taking, values);
+}
+
+/* Our own files have none. */
+static bool has_value_below(const struct taking *taking)
+{
+	const int64_t *from = taking->parts.values.data;
+
+	for (size_t i = 0; i < taking->type_count; i++)
+		if (from[i] < 0)
+			return true;
+	return false;
+}
+
+static portprof_status take_values(struct taking *taking)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	size_t events = taking->event_count;
+
+	if (taking->parts.values.count != taking->type_count)
+		return PORTPROF_E_FORMAT;
+	if (!resolve->has_sides && has_value_below(taking)) {
+		resolve->is_difference = !resolve->account;
+		return PORTPROF_E_FORMAT;
+	}
+	if (!resolve->has_sides) {
+		take_side(taking, false, taking->values);
+		return PORTPROF_OK;
+	}
+	for (size_t side = 0; side < 2; side++) {
+		take_side(taking, side == 0, taking->side);
+		for (size_t i = 0; i < 2 * events; i++)
+			taking->values[2 * i + side] = taking->side[i];
+	}
+	return PORTPROF_OK;
 }
 
 /* ---- threads ---- */
@@ -418,7 +458,6 @@ static portprof_status take_sample(struct taking *taking,
 		status = take_labels(taking);
 	if (status != PORTPROF_OK)
 		return status;
-	share_samples(taking);
 	labels = ppi_profile_labels(profile, taking->labels.data,
 	                            taking->labels.count);
 	if (labels == PPI_NONE)
@@ -474,12 +513,15 @@ static portprof_status take_all(struct taking *taking)
 	for (size_t i = 0; i < list->count; i++) {
 		portprof_status status = take_sample(taking, &raw[i]);
 
+		if (resolve->is_difference && !resolve->has_sides)
+			return PORTPROF_E_FORMAT;
 		if (status == PORTPROF_E_FORMAT && resolve->is_torn)
 			resolve->dropped++;
 		else if (status == PORTPROF_E_FORMAT)
 			return ppi_resolve_bad(resolve,
-			                       "a sample points to nothing, or "
-			                       "has not one value per type");
+			                       "a sample points to nothing, has "
+			                       "not one value per type, or has "
+			                       "one below 0");
 		else if (status != PORTPROF_OK)
 			return ppi_resolve_memory(resolve);
 		else if ((status = ppi_resolve_bounds(resolve)) != PORTPROF_OK)
@@ -505,6 +547,19 @@ static portprof_status take_threads(struct ppi_resolve *resolve)
 	return ppi_resolve_bounds(resolve);
 }
 
+static void set_types(struct taking *taking)
+{
+	const struct ppi_resolve *resolve = taking->resolve;
+	const portprof_profile *profile = resolve->profile;
+	const struct ppi_vector *types =
+		resolve->has_sides ? &resolve->types : &profile->types;
+
+	taking->types = types->data;
+	taking->type_count = types->count;
+	taking->event_count =
+		profile->events.count / (resolve->has_sides ? 2 : 1);
+}
+
 portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 {
 	struct taking taking = { .resolve = resolve };
@@ -519,10 +574,14 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	taking.chain_end_key =
 		ppi_profile_text(profile, PPI_CHAIN_END_LABEL,
 		                 sizeof(PPI_CHAIN_END_LABEL) - 1);
+	set_types(&taking);
 	taking.values = calloc(2 * profile->events.count + 1,
 	                       sizeof(*taking.values));
+	taking.side = calloc(2 * profile->events.count + 1,
+	                     sizeof(*taking.side));
 	taking.has_threads = resolve->raw->lists[PPI_RAW_THREADS].count > 0;
-	status = !is_memory && taking.values && taking.pid_key != PPI_NONE &&
+	status = !is_memory && taking.values && taking.side &&
+	                         taking.pid_key != PPI_NONE &&
 	                         taking.tid_key != PPI_NONE &&
 	                         taking.thread_key != PPI_NONE &&
 	                         taking.chain_end_key != PPI_NONE
@@ -532,6 +591,7 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	if (status == PORTPROF_OK)
 		status = take_all(&taking);
 	free(taking.values);
+	free(taking.side);
 	close_prune(taking.prune);
 	ppi_raw_parts_free(&taking.parts);
 	ppi_vector_free(&taking.locations);
