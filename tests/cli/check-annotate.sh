@@ -97,6 +97,41 @@ has "an unknown function: its name" 'nobody' words
 annotate
 same "no function: status" 2 "$status"
 
+### A debug file of another build
+
+: "${CC:=cc}"
+if grep -q 'define HAVE_LIBDW 1' "$builddir/config.h" &&
+	command -v objcopy >/dev/null && mkdir other && (
+	cd other && cat >busy.c <<'EOF2'
+#include <time.h>
+volatile unsigned long done;
+__attribute__((noinline)) void busy(void)
+{
+	for (int i = 0; i < 100000; i++)
+		done++;
+}
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 5)
+		busy();
+	return 0;
+}
+EOF2
+	# shellcheck disable=SC2086
+	$CC -O1 -g -Wl,--build-id=sha1 -o busy busy.c &&
+		objcopy --only-keep-debug busy busy.debug && strip -g busy &&
+		objcopy --add-gnu-debuglink=busy.debug busy &&
+		$CC -O2 -g -Wl,--build-id=sha1 -o another busy.c &&
+		objcopy --only-keep-debug another busy.debug
+) 2>/dev/null; then
+	record -q -F 499 -o other.pb.gz -- other/busy
+	annotate busy other.pb.gz
+	has "a debug file of another build is named" \
+		'busy.debug is not the debug file of ' words
+else
+	skip "a debug file of another build" "it cannot be made here"
+fi
+
 ### The same in a page
 
 if command -v python3 >/dev/null; then

@@ -105,4 +105,44 @@ if command -v go >/dev/null; then
 	check "pprof: in this order" sh -c \
 		'tr "\n" " " <traces | grep -q "inner.*middle.*outer.*run"'
 fi
+
+### Another file has them: -gsplit-dwarf
+
+# split COMPILER VERSION: split/app, and split/s.dwo of it
+split() {
+	rm -rf split
+	mkdir split
+	# shellcheck disable=SC2086
+	(cd split && $1 -O2 -g -gdwarf-$2 -gsplit-dwarf -fno-omit-frame-pointer \
+		-c -o s.o ../subject.cc && $1 -o app s.o) >/dev/null 2>&1 &&
+		[ -f split/s.dwo ] &&
+		grep -q 'define HAVE_LIBDW 1' "$builddir/config.h"
+}
+for cxx in "${CXX:-c++}" clang++; do
+	for version in 4 5; do
+		what="$cxx -gdwarf-$version -gsplit-dwarf"
+		split "$cxx" $version || {
+			skip "$what" "it cannot be built or read here"
+			continue
+		}
+		record -q -F 500 -o s.pb.gz -- split/app
+		report -v -i s.pb.gz --inline
+		has "$what: inlined functions" 'geo::shape<int>::inner\(int\)' \
+			"$tmp/report"
+		has_not "$what: nothing is missing" 's\.dwo' "$tmp/report"
+		mv split/s.dwo split/gone
+		record -q -F 500 -o s.pb.gz -- split/app
+		report -v -i s.pb.gz --inline
+		has "$what: report names the missing file" '/split/s\.dwo' "$tmp/report"
+		report -v -i s.pb.gz
+		has_not "$what: but for inlined functions nothing is missing" \
+			's\.dwo' "$tmp/report"
+		"$portprof" names s.pb.gz 2>words
+		has "$what: so does names" '/split/s\.dwo' words
+		echo >split/app.dwp
+		report -v -i s.pb.gz --inline
+		has "$what: a package that cannot be read, too" '/split/app\.dwp|/split/s\.dwo' \
+			"$tmp/report"
+	done
+done
 tap_end

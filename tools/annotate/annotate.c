@@ -178,7 +178,19 @@ static void print_code(const struct ppi_code *code, const struct ppi_view *view,
 	ppi_pager_end();
 }
 
-static bool show(const struct options *options, const struct ppi_view *view)
+/* What is wrong with the file of the code, and with its debug files. */
+static void say_notes(const struct ppi_symbols *symbols,
+                      const struct ppi_code *code)
+{
+	const char *note;
+
+	for (size_t i = 0; (note = ppi_symbols_note(symbols, i)) != NULL; i++)
+		if (ppi_symbols_note_is_of(symbols, i, code->path))
+			ppi_say("%s", note);
+}
+
+static bool show(const struct options *options, const struct ppi_view *view,
+                 const struct ppi_symbols *symbols)
 {
 	struct ppi_code code;
 	char likely[512];
@@ -195,11 +207,14 @@ static bool show(const struct options *options, const struct ppi_view *view)
 	else
 		print_code(&code, view, options);
 	is_good = is_good && code.function;
+	if (is_good)
+		say_notes(symbols, &code);
 	ppi_code_free(&code);
 	return is_good;
 }
 
-static bool show_filtered(const struct options *options, struct ppi_view *view)
+static bool show_filtered(const struct options *options, struct ppi_view *view,
+                          const struct ppi_symbols *symbols)
 {
 	struct ppi_filter filter = options->filter;
 	bool *is_left_out, is_good;
@@ -211,7 +226,7 @@ static bool show_filtered(const struct options *options, struct ppi_view *view)
 	view->is_left_out = is_left_out;
 	if (result == PPI_FILTER_MEMORY)
 		ppi_say("out of memory");
-	is_good = result == PPI_FILTER_OK && show(options, view);
+	is_good = result == PPI_FILTER_OK && show(options, view, symbols);
 	free(is_left_out);
 	return is_good;
 }
@@ -244,7 +259,8 @@ static bool annotate(const struct options *options)
 		if (ppi_named_find(&named, profile, true, false,
 		                   &options->sources)) {
 			view.names = named.names;
-			is_good = show_filtered(options, &view);
+			is_good = show_filtered(options, &view,
+			                        named.symbols);
 		} else {
 			ppi_say("out of memory");
 		}

@@ -116,7 +116,7 @@ static void tell_refusal(struct ppi_symbols *symbols,
 {
 	if (symbols->is_hushed || !module->refusal)
 		return;
-	ppi_symbols_add_note(symbols, module->refusal);
+	ppi_symbols_add_note(symbols, module->path, module->refusal);
 	free(module->refusal);
 	module->refusal = NULL;
 }
@@ -343,7 +343,7 @@ static void tell_lack(struct ppi_symbols *symbols,
 	char words[1024];
 
 	if (ppi_symbol_file_lack(module->file, words, sizeof(words)))
-		ppi_symbols_add_note(symbols, words);
+		ppi_symbols_add_note(symbols, module->path, words);
 }
 
 static void find_in_file(struct ppi_symbols *symbols,
@@ -472,6 +472,23 @@ static void find_place(struct ppi_symbols *symbols,
 	                             place->map_offset, &answer);
 	name->vaddr = answer.vaddr;
 	name->start = answer.start;
+}
+
+void ppi_symbols_find_lack(struct ppi_symbols *symbols,
+                           const struct ppi_symbols_place *place)
+{
+	const struct ppi_symbols_module *module =
+		place->path[0] == '/' ? module_of(symbols, place) : NULL;
+	struct ppi_symbol_answer answer = { 0 };
+	struct ppi_symbol_line line;
+
+	if (!module || !module->file)
+		return;
+	ppi_symbol_file_find(module->file,
+	                     place->address - place->map_start +
+	                             place->map_offset, &answer);
+	ppi_symbol_file_lines(module->file, answer.vaddr, true, &line, 1);
+	tell_lack(symbols, module);
 }
 
 const char *ppi_symbols_soname(struct ppi_symbols *symbols,

@@ -115,6 +115,11 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_given *given, size_t count,
                       struct ppi_symbols_name *name);
 
+/* Note what of the debug information of a file is missing that inlined functions
+ * would come from. */
+void ppi_symbols_find_lack(struct ppi_symbols *symbols,
+                           const struct ppi_symbols_place *place);
+
 /* Give all code that a process made while running, and that has no name, one
  * name and module. */
 void ppi_symbols_gather(struct ppi_symbols *symbols,
@@ -125,22 +130,26 @@ void ppi_symbols_gather(struct ppi_symbols *symbols,
  * has names. */
 void ppi_symbols_hush(struct ppi_symbols *symbols, bool is_hushed);
 
-/* Which way of naming this build has, for people. */
-const char *ppi_symbols_tier(void);
-
-/* Whether the profile named code itself. */
-bool ppi_symbols_took_names(const struct ppi_symbols *symbols);
 /* What the library at a place calls itself (DT_SONAME), if its file is there and is
  * the one that was measured; "". */
 const char *ppi_symbols_soname(struct ppi_symbols *symbols,
                                const struct ppi_symbols_place *place);
 
+/* Which way of naming this build has, for people. */
+const char *ppi_symbols_tier(void);
+
+/* Whether the profile named code itself. */
+bool ppi_symbols_took_names(const struct ppi_symbols *symbols);
 
 /* And what was asked for beside names, with a comma before; "" nothing. */
 const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);
 
 /* What kept code from being named, a sentence each; NULL past the last. */
 const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index);
+
+/* Whether it is about the module of this path alone. */
+bool ppi_symbols_note_is_of(const struct ppi_symbols *symbols, size_t index,
+                            const char *path);
 
 /* ---- readable names of C++ and Rust functions ---- */
 

@@ -409,20 +409,28 @@ static void add_unit(struct ppi_debug *debug, Dwarf_Die *die,
 		add_ranges(debug, &debug->ranges, die, debug->units.count - 1);
 }
 
+/* To be freed; NULL when out of memory. */
+static char *join(const char *folder, const char *name)
+{
+	size_t bytes = strlen(folder) + strlen(name) + 2;
+	char *path = malloc(bytes);
+
+	if (path)
+		snprintf(path, bytes, "%s%s%s", name[0] == '/' ? "" : folder,
+		         folder[0] && name[0] != '/' ? "/" : "", name);
+	return path;
+}
+
 /* What libdw opens by itself, by a name in the file. It must be a regular file
  * or nothing at all. */
 static bool is_harmless(const struct ppi_debug *debug, const char *folder,
                         const char *name)
 {
-	char *beside, *path;
-	size_t bytes = strlen(folder) + strlen(name) + 2;
+	char *beside, *path = join(folder, name);
 	bool is_good = false;
 
-	path = malloc(bytes);
 	if (!path)
 		return false;
-	snprintf(path, bytes, "%s%s%s", name[0] == '/' ? "" : folder,
-	         folder[0] && name[0] != '/' ? "/" : "", name);
 	beside = ppi_debug_beside(path_of(debug), path);
 	if (beside)
 		is_good = ppi_foreign_is_harmless(beside);
@@ -467,7 +475,7 @@ static bool find_split(struct ppi_debug *debug, Dwarf_CU *unit,
 	    dwarf_tag(split) > 0)
 		return true;
 	if (!debug->split)
-		debug->split = strdup(name);
+		debug->split = join(folder, name);
 	return false;
 }
 

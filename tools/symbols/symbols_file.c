@@ -621,11 +621,13 @@ bool ppi_symbol_file_lack(struct ppi_symbol_file *file, char *words,
 		         "build-id or checksum differs", refused, file->path);
 	else if (packed && access(packed, F_OK) == 0)
 		snprintf(words, bytes, "inlined functions of %s are missing: "
-		         "this libdw does not read %s; %s would do", file->path,
-		         packed, split);
+		         "this libdw does not read %s (elfutils 0.191 does); %s "
+		         "would do", file->path, packed, split);
 	else
 		snprintf(words, bytes, "inlined functions of %s are missing: "
-		         "%s is not there", file->path, split);
+		         "%s is not there, nor beside the program; the compiler "
+		         "makes it with -gsplit-dwarf, so keep it with the "
+		         "program, or build without", file->path, split);
 	free(packed);
 	return true;
 }
@@ -651,13 +653,13 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file)
 	return file->keeps_leaf_frames;
 }
 
-bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
-{
 const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file)
 {
 	return ppi_elf_soname(file->elf);
 }
 
+bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
+{
 	return file->is_complete;
 }
 

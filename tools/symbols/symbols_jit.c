@@ -346,7 +346,7 @@ static void note_old_map(struct ppi_symbols *symbols, const char *path)
 	         "%s was written before the measurement: its names are right "
 	         "only if the process had made all its code by then",
 	         path);
-	ppi_symbols_add_note(symbols, words);
+	ppi_symbols_add_note(symbols, NULL, words);
 }
 
 static struct ppi_symbols_process *get_process(struct ppi_symbols *symbols,
@@ -398,12 +398,12 @@ static void read_map(struct ppi_symbols *symbols,
 			note_old_map(symbols, path);
 		if (why[0]) {
 			snprintf(words, sizeof(words), "%s %s", path, why);
-			ppi_symbols_add_note(symbols, words);
+			ppi_symbols_add_note(symbols, NULL, words);
 		}
 	} else if (why[0]) {
 		snprintf(words, sizeof(words), "%s %s; its code is not named",
 		         path, why);
-		ppi_symbols_add_note(symbols, words);
+		ppi_symbols_add_note(symbols, NULL, words);
 	}
 }
 
@@ -422,7 +422,7 @@ static void note_quarrel(struct ppi_symbols *symbols)
 	if (symbols->has_quarrel)
 		return;
 	symbols->has_quarrel = true;
-	ppi_symbols_add_note(symbols,
+	ppi_symbols_add_note(symbols, NULL,
 	                     "processes call the same address by different "
 	                     "names; such code is not named");
 }

@@ -107,7 +107,7 @@ static void read_kernel(struct ppi_symbols *symbols, bool is_anew)
 
 	symbols->is_kernel_read = true;
 	if (is_newer(symbols->recorded_ns)) {
-		ppi_symbols_add_note(symbols,
+		ppi_symbols_add_note(symbols, NULL,
 		                     "the system was rebooted after the "
 		                     "measurement; kernel code is not named");
 		return;
@@ -125,7 +125,7 @@ static void read_kernel(struct ppi_symbols *symbols, bool is_anew)
 	if (symbols->has_kernel)
 		return;
 	snprintf(words, sizeof(words), "kernel code is not named: %s", why);
-	ppi_symbols_add_note(symbols, words);
+	ppi_symbols_add_note(symbols, NULL, words);
 }
 
 static const char *module_of(const struct ppi_symbol_table *table,

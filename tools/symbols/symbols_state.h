@@ -38,7 +38,7 @@ struct ppi_symbols {
 	struct ppi_symbol_table kernel;
 	bool is_kernel_read, has_kernel;
 	bool is_kernel_kept; /* by an earlier window */
-	struct ppi_vector notes; /* char * */
+	struct ppi_vector notes; /* see symbols_words.c */
 };
 
 /* The kept copy of a string, as it is; "?" when out of memory. */
@@ -51,7 +51,9 @@ const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name);
 void ppi_symbols_by_address(struct ppi_symbols *symbols, uint64_t address,
                             struct ppi_symbols_name *name);
 
-void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *words);
+/* `path`: kept, of the one module that it is about; NULL. */
+void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *path,
+                          const char *words);
 
 void ppi_symbols_take_line(struct ppi_symbols *symbols, const char *file,
                            uint64_t line, struct ppi_symbols_name *name);

@@ -127,24 +127,41 @@ bool ppi_symbols_took_names(const struct ppi_symbols *symbols)
 	return symbols->took_names;
 }
 
+struct note {
+	char *words;
+	const char *path; /* of the module; NULL: of more than one */
+};
+
 /* One file may be mapped as several modules. */
-void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *words)
+void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *path,
+                          const char *words)
 {
-	char *note;
+	struct note note = { .path = path };
 
 	for (size_t i = 0; i < symbols->notes.count; i++)
-		if (strcmp(PPI_AT(&symbols->notes, char *)[i], words) == 0)
+		if (strcmp(PPI_AT(&symbols->notes, struct note)[i].words,
+		           words) == 0)
 			return;
-	note = strdup(words);
-	if (note && !ppi_vector_add(&symbols->notes, sizeof(note), &note, 1))
-		free(note);
+	note.words = strdup(words);
+	if (note.words &&
+	    !ppi_vector_add(&symbols->notes, sizeof(note), &note, 1))
+		free(note.words);
 }
 
 const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index)
 {
 	return index < symbols->notes.count
-	               ? PPI_AT(&symbols->notes, char *)[index]
+	               ? PPI_AT(&symbols->notes, struct note)[index].words
 	               : NULL;
+}
+
+bool ppi_symbols_note_is_of(const struct ppi_symbols *symbols, size_t index,
+                            const char *path)
+{
+	const struct note *notes = symbols->notes.data;
+
+	return index < symbols->notes.count && notes[index].path &&
+	       strcmp(notes[index].path, path) == 0;
 }
 
 const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
@@ -262,6 +279,6 @@ void ppi_symbols_free_words(struct ppi_symbols *symbols)
 		free(word);
 	}
 	for (size_t i = 0; i < symbols->notes.count; i++)
-		free(PPI_AT(&symbols->notes, char *)[i]);
+		free(PPI_AT(&symbols->notes, struct note)[i].words);
 	ppi_vector_free(&symbols->notes);
 }

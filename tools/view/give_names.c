@@ -226,6 +226,14 @@ static bool give(portprof_profile *profile,
 	return true;
 }
 
+static void say_notes(const struct ppi_symbols *symbols)
+{
+	const char *note;
+
+	for (size_t i = 0; (note = ppi_symbols_note(symbols, i)) != NULL; i++)
+		ppi_say("%s", note);
+}
+
 static size_t count_unnamed(const portprof_profile *profile,
                             const struct ppi_symbols_name *names)
 {
@@ -258,8 +266,10 @@ bool ppi_names_give(portprof_profile *profile,
 	if (!names)
 		ppi_say("out of memory");
 	is_good = names && give(profile, names);
-	if (is_good && unnamed)
+	if (is_good && unnamed) {
+		say_notes(symbols);
 		*unnamed = count_unnamed(profile, names);
+	}
 	free(names);
 	ppi_symbols_free(symbols);
 	return is_good;

@@ -294,6 +294,41 @@ static void tell_processes(const portprof_profile *profile,
 			                         thread->began_ns);
 }
 
+/* Files of which the profile has no inlined function may lack debug information
+ * that is in another file: a note says so of code that has names, too. False when
+ * out of memory. */
+static bool find_lacks(const portprof_profile *profile,
+                       struct ppi_symbols *symbols)
+{
+	enum { NONE, SOME_INLINED, FIRST };
+	size_t count = portprof_profile_mapping_count(profile);
+	size_t *seen = calloc(count + 1, sizeof(*seen)); /* or FIRST + location */
+	const portprof_profile_location *location;
+	struct ppi_symbols_place place;
+
+	if (!seen)
+		return false;
+	for (size_t i = 0; (location = portprof_profile_location_get(
+				    profile, i)) != NULL; i++) {
+		if (location->mapping >= count || !location->function[0])
+			continue;
+		if (portprof_profile_line_count(profile, i) > 1)
+			seen[location->mapping] = SOME_INLINED;
+		else if (seen[location->mapping] == NONE)
+			seen[location->mapping] = FIRST + i;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (seen[i] < FIRST)
+			continue;
+		place_of(profile,
+		         portprof_profile_location_get(profile, seen[i] - FIRST),
+		         &place);
+		ppi_symbols_find_lack(symbols, &place);
+	}
+	free(seen);
+	return true;
+}
+
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
                                             struct ppi_symbols *symbols)
 {
@@ -313,6 +348,12 @@ struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
 		atomic_store(&ppi_ticker_done, i + 1);
 	}
 	free_makers(&makers);
+	if (ppi_symbols_wants_inlines(symbols) &&
+	    portprof_profile_origin_get(profile)->backend[0] &&
+	    !find_lacks(profile, symbols)) {
+		free(names);
+		return NULL;
+	}
 	return names;
 }
 

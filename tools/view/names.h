@@ -55,8 +55,8 @@ bool ppi_names_by_time(portprof_profile *profile, const char *root,
 
 /* Name the code of a profile, with lines and inlined functions; what the file
  * names already stays. `held`: what is held open of it, or NULL. *unnamed: how
- * many addresses are in no function that is known; NULL. False when out of
- * memory: words were said. */
+ * many addresses are in no function that is known, and then it is also said what
+ * kept code from being named; NULL. False when out of memory: words were said. */
 bool ppi_names_give(portprof_profile *profile,
                     const struct ppi_named_sources *sources,
                     const struct ppi_held *held, size_t *unnamed);
