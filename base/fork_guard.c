@@ -106,6 +106,8 @@ struct ppi_heir ppi_heir;
 
 /* ---- exec ---- */
 
+const char *ppi_exec_object;
+
 static atomic_bool is_promised;
 
 void ppi_exec_guard_promise(void)

@@ -45,6 +45,14 @@ void ppi_exec_guard_promise(void);
 bool ppi_exec_guard_is_promised(void);
 
 /*
+ * Once this process has another root directory: the file that measures what it
+ * executes, which that has to load, as its loader looked for it. NULL before, and
+ * where nothing has to be loaded. Set by the preloaded object; the library says
+ * where an exec misses it.
+ */
+extern const char *ppi_exec_object;
+
+/*
  * A forked child that continues where its parent left samples, and has no session
  * of its own: the preloaded object asks, the library does.
  */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <portprof/exec.h>
@@ -117,6 +118,22 @@ void ppi_process_remove(struct portprof_session *session)
 	pthread_mutex_unlock(&process.lock);
 }
 
+/* The loader of what is executed looks for it in this root directory. */
+static void note_missing(struct portprof_session *session)
+{
+	const char *object = ppi_exec_object, *path, *next;
+
+	if (!object || access(object, R_OK) == 0)
+		return;
+	/* from where the folders that lead to the root end */
+	for (path = object; (next = strstr(path, "/../")) != NULL; path = next + 3)
+		;
+	ppi_note(&session->opened.bs,
+	         PORTPROF_NOTE_MISSED "programs that were started in another "
+	         "root directory (chroot), where %s is not: record them with "
+	         "-b perf", path);
+}
+
 /* A thread that is stuck in a callback must not hold up an exec for ever. */
 static void pause_for_call(struct portprof_session *session)
 {
@@ -124,6 +141,7 @@ static void pause_for_call(struct portprof_session *session)
 
 	if (!ppi_lock_soon(&session->lock))
 		return;
+	note_missing(session);
 	session->is_paused_for_call = session->is_running ||
 	                              session->is_waiting;
 	ppi_session_pause(session, &why);

@@ -115,4 +115,38 @@ if can_use timer; then
 else
 	skip "a path with a space" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
 fi
+
+### Another root directory, where the object is not
+
+# shellcheck disable=SC2046 # a list of files
+if [ "$(id -u)" -eq 0 ] && mkdir root && cp "$burn" root/burn &&
+	cp --parents $(ldd "$burn" 2>"$tmp/words" | grep -o '/[^ ]*') root &&
+	chroot root /burn 1 >"$tmp/words" 2>&1 && can_use timer; then
+	record -b timer -o root.pb.gz -- chroot root /burn 200
+	same "another root: the program runs" 0 "$status"
+	has "another root: the command that measures it" 'record -b perf|; -b perf' \
+		"$tmp/words"
+	report -i root.pb.gz
+	tr -s ' \n' ' ' <"$tmp/report" >report.line
+	has "another root: the report says what was not measured, and why" \
+		'not measured: programs .*chroot.*/libportprof-preload.so is not' \
+		report.line
+	has_not "and gives no other reason" 'while it is loaded' "$tmp/report"
+	# timer needs /proc as well
+	if can_use itimer; then
+		full=$(cd "$builddir/.libs" && pwd)
+		mkdir -p "root$full"
+		cp "$object" "root$full"
+		cp --parents $(ldd "$object" | grep -o '/[^ ]*') root
+		record -b itimer -o root.pb.gz -- chroot root /burn 200
+		report -i root.pb.gz
+		has_not "where it is, nothing is missing" 'not measured' \
+			"$tmp/report"
+		# without /proc it has no name
+		has "where it is, the program is measured" \
+			'samples +[1-9][0-9]* kept' "$tmp/report"
+	fi
+else
+	skip "another root directory" "not possible here"
+fi
 tap_end

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of the program that would end or escape measuring: the ends of a
- * process without destructors, a second thread of a forked child, and ways past
- * the wrappers of signals.
+ * process without destructors, another root directory, a second thread of a forked
+ * child, and ways past the wrappers of signals.
  */
 #include "config.h"
 
@@ -117,6 +117,31 @@ _Noreturn void _Exit(int status)
 __attribute__((constructor)) static void watch_quick_exit(void)
 {
 	at_quick_exit(ppi_preload_finish);
+}
+
+/* ---- another root directory, where programs may not find this object ---- */
+
+static int (*real_chroot)(const char *);
+
+__attribute__((constructor(101))) static void find_chroot(void)
+{
+	ppi_next_function("chroot", &real_chroot);
+}
+
+int chroot(const char *path)
+{
+	int result;
+
+	if (!real_chroot)
+		find_chroot();
+	if (!real_chroot) {
+		errno = ENOSYS;
+		return -1;
+	}
+	result = real_chroot(path);
+	if (result == 0)
+		ppi_preload_has_other_root();
+	return result;
 }
 
 /* ---- the second thread ---- */
@@ -430,6 +455,9 @@ long syscall(long number, ...)
 	result = real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (is_strict && result != 0)
 		after_refused();
+	/* pivot_root(2) has no function of its own */
+	if (result == 0 && (number == SYS_pivot_root || number == SYS_chroot))
+		ppi_preload_has_other_root();
 	return result;
 }
 

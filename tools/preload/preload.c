@@ -28,6 +28,7 @@
 #include "base/text.h"
 #include "tools/preload/signals.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -419,6 +420,18 @@ void ppi_preload_need_helper(void)
 bool ppi_preload_is_light(void)
 {
 	return self.is_light && ppi_preload_is_active();
+}
+
+void ppi_preload_has_other_root(void)
+{
+	Dl_info own;
+	int kept = errno;
+
+	/* a name that the loader keeps */
+	if (!ppi_exec_object && self.settings.children &&
+	    dladdr((void *)(size_t)ppi_preload_has_other_root, &own))
+		ppi_exec_object = own.dli_fname;
+	errno = kept;
 }
 
 void ppi_preload_finish(void)

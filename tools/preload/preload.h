@@ -58,6 +58,9 @@ bool ppi_preload_load_late(void);
 #define ppi_preload_load_late() true
 #endif
 
+/* This process has another root directory from now on. Takes the loader's lock. */
+void ppi_preload_has_other_root(void);
+
 /* What takes more than ticks has happened, see ppi_helper_promise_to_begin. */
 void ppi_preload_need_helper(void);
 

@@ -274,8 +274,10 @@ static void say_no_sample(const struct ppi_record *record,
 		ppi_say("sample more often (-F 10000), or give it more to do");
 	else if (is_command && strcmp(backend, "perf") != 0)
 		ppi_say("%s samples from inside, by an object that LD_PRELOAD "
-		        "names: programs that are linked statically and those "
-		        "whose LD_PRELOAD was replaced do not load it",
+		        "names: programs that are linked statically, those "
+		        "whose LD_PRELOAD was replaced and those in another "
+		        "root directory (chroot) do not load it; -b perf "
+		        "measures them",
 		        backend);
 	else if (is_time && !event->counts_kernel)
 		ppi_say("this user may not sample kernel code, where it may "

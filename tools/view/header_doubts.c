@@ -66,7 +66,10 @@ static void print_ends(const struct ppi_report *report, FILE *out)
 {
 	enum { SIGMAS = 3, LEAST_PERCENT = 3 };
 
-	if (report->unattributed / SIGMAS <=
+	/* a note says what was not */
+	if (rest_of_note(portprof_profile_origin_get(report->profile),
+	                 PORTPROF_NOTE_MISSED) ||
+	    report->unattributed / SIGMAS <=
 	            report->what->stats.standard_error ||
 	    ppi_percent(report->unattributed, report->total) < LEAST_PERCENT)
 		return;
