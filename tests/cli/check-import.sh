@@ -382,6 +382,10 @@ head -c 200 small.gperftools >bad
 refused "gperftools" bad 'bad: byte [0-9]+: .*ProfilerStop'
 awk 'BEGIN { for (i = 0; i < 2000000; i++) printf "x;"; print "x 1" }' >bad
 refused "folded, an endless line" bad 'bad:1:[0-9]+: .*1 MiB'
+python3 -c 'print("{\"a\": \"" + "b;c" * 999999 + "\"}")' >bad
+refused "JSON in an endless line" bad 'bad:1:1: .*JSON'
+printf 'events: Cycles\nfn=main\n16 400\n' >bad
+refused "callgrind" bad 'bad:1:1: .*callgrind_annotate'
 awk 'BEGIN { for (i = 0; i < 300000; i++) printf "f%d;g%d;h%d 1\n", i, i, i }' >big
 "$portprof" report --max-memory 20M big >out 2>words
 same "too much for the memory: status" 1 $?

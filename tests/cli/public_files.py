@@ -9,7 +9,8 @@ import sys
 portprof, top, table = sys.argv[1:]
 LOST = "their script leaves out the last sample of a text without an empty line at its end"
 REASON = (r"pprof -proto|scripts|ends with a space and a number|XML|JSON|is empty|"
-          r"neither a sample nor a frame|has callers|no sample")
+          r"neither a sample nor a frame|has callers|no sample|callgrind_annotate|"
+          r"zip archive|Java Flight Recorder: convert")
 
 
 def read(path):
@@ -77,7 +78,7 @@ def files():
                 path = os.path.join(folder, name)
                 within = os.path.relpath(path, os.path.join(top, repository))
                 if not (re.match(pattern, within) and "/results/" not in within
-                        and not re.search(r"\.(string|src|svg|md)$", name)):
+                        and not re.search(r"\.(string|src|svg|md)$|^\.DS_Store$", name)):
                     continue
                 yield f"{repository}/{within}", path
 

@@ -359,8 +359,10 @@ static void look_at_line(const char *line, bool has_callers, struct look *look)
 		                           "convert it with pprof -proto" },
 		{ "heap profile:", "heap profiles of gperftools are not read: "
 		                   "convert them with pprof -proto" },
-		{ "events:", "callgrind's format is not read" },
-		{ "version:", "callgrind's format is not read" },
+		{ "events:", "callgrind's format is not read: "
+		             "callgrind_annotate and KCachegrind show it" },
+		{ "version:", "callgrind's format is not read: "
+		              "callgrind_annotate and KCachegrind show it" },
 	};
 	size_t begin = strspn(line, " \t");
 
@@ -405,6 +407,14 @@ static bool is_list(const char *text)
 	return is_it;
 }
 
+/* "{"a": ..." and "[{...": a stack may begin with "[unknown]" and "{closure}". */
+static bool is_json(const char *line)
+{
+	line += strspn(line, " \t");
+	return (*line == '{' || *line == '[') &&
+	       strchr("\"{[", line[1 + strspn(line + 1, " \t")]);
+}
+
 static void look_at_text(char *text, bool is_all, struct look *look)
 {
 	bool has_callers = strchr(text, ';') || is_list(text), is_whole;
@@ -419,7 +429,7 @@ static void look_at_text(char *text, bool is_all, struct look *look)
 		look->line = look->column = 1;
 		look->reason = "the text has no line but comments";
 	} else if (has_callers && (ppi_import_folded_columns(line) ||
-	                           (!is_all && !is_whole))) {
+	                           (!is_all && !is_whole && !is_json(line)))) {
 		look->kind = PPI_IMPORT_FOLDED;
 	} else {
 		look_at_line(line, has_callers, look);
