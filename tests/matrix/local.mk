@@ -4,5 +4,6 @@
 check_PROGRAMS += tests/matrix/cell
 tests_matrix_cell_LDADD = libportprof.la
 SCRIPT_TESTS += tests/matrix/check-matrix.sh
-# fills doc/runtimes.md
+# also fills doc/runtimes.md
+SCRIPT_TESTS_LONG += tests/matrix/check-runtimes.sh
 EXTRA_DIST += tests/matrix/runtimes.py

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """runtimes.py PORTPROF [FILE]: what profiles of runtimes and builds hold, as a table;
-it takes the place of the one in FILE, doc/runtimes.md. Each program runs some function for half a second; a cell is names,
-whole chains and lines in percent of the weight outside the kernel, and whether an
-inlined function is seen. What is not on this machine is left out."""
+it takes the place of the one in FILE, doc/runtimes.md. Each program runs some function
+for half a second; a cell is names, whole chains and lines in percent of the weight
+outside the kernel, and whether an inlined function is seen. What is not on this machine
+is left out.
+
+runtimes.py PORTPROF --check FILE [WORD...]: a verdict on each cell of the programs with
+such a word in their name: what is under 95 % has a sentence in FILE that says why."""
 import csv
 import glob
 import json
@@ -14,13 +18,28 @@ import sys
 import tempfile
 
 portprof = os.path.abspath(sys.argv[1])
-page = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+checks = sys.argv[2:3] == ["--check"]
+page = os.path.abspath(sys.argv[2 + checks]) if len(sys.argv) > 2 else None
+words = sys.argv[4:]
+BACKENDS = ("perf", "timer", "itimer")
+LEAST = 95
+FIELDS = ("names", "chains", "inlines", "lines")
+# (programs, what is less than it should be, how the sentence begins that says why)
+EXPLAINED = (
+    ("stripped", "names inlines lines", "Stripped programs"),
+    ("no -g", "inlines lines", "Without `-g`"),
+    ("-static|musl", "refused", "Static and musl programs"),
+    ("musl", "chains", "musl"),
+    ("perf_jit", "missing", "Python -X perf_jit"),
+    ("Python", "inlines", "Python"),
+    ("node|Java", "inlines lines", "Code made while running"),
+)
 C = r"""
 #include <time.h>
 volatile unsigned long x;
 static inline __attribute__((always_inline)) void inlined_part(int n)
 { for (int i = 0; i < n; i++) x += i; }
-__attribute__((noinline)) void busy_function(void) { inlined_part(200000); x++; }
+__attribute__((noinline)) void busy_function(void) { inlined_part(2000000); x++; }
 __attribute__((noinline)) void outer_function(void) { busy_function(); x++; }
 int main(void)
 {
@@ -96,7 +115,9 @@ def programs():
             ("C, gcc -O2, no -g", "gcc -O2 m.c"),
             ("C, gcc -O2 -g -static", "gcc -O2 -g -static m.c"),
             ("C, gcc -O2 -g -gsplit-dwarf", "gcc -O2 -g -gsplit-dwarf -gdwarf-5 m.c"),
+            ("C, gcc -gdwarf-4 -gsplit-dwarf", "gcc -O2 -g -gsplit-dwarf -gdwarf-4 m.c"),
             ("C, clang -O2 -g -gsplit-dwarf", "clang -O2 -g -gsplit-dwarf m.c"),
+            ("C, clang -gdwarf-4 -gsplit-dwarf", "clang -O2 -g -gsplit-dwarf -gdwarf-4 m.c"),
             ("C, gcc -O2 -g -flto", "gcc -O2 -g -flto m.c"),
             ("C, musl-gcc -O2 -g", "musl-gcc -O2 -g m.c"),
             ("C++, g++ -O2 -g", "g++ -O2 -g m.cc"),
@@ -137,7 +158,8 @@ def with_lines():
         if row["module"] != "[kernel]" and row["line"] not in ("", "0"))
 
 
-def cell(command, backend):
+def measure(command, backend):
+    """FIELDS, or why there is nothing."""
     if os.path.exists("p.pb.gz"):
         os.remove("p.pb.gz")
     done = subprocess.run([portprof, "record", "-q", "-g", "-F", "499", "-b", backend,
@@ -154,18 +176,48 @@ def cell(command, backend):
     names = " ".join(f["name"] for f in all_rows["functions"])
     if "busy_function" not in names and 100 * named / weight > 50:
         return "its functions are missing"
-    inlined = "yes" if "inlined_part" in names else "no"
-    return (f"{100 * named / weight:.0f} / {whole:.0f} / {inlined} / "
-            f"{100 * lined / weight:.0f}")
+    return (round(100 * named / weight), round(whole), "inlined_part" in names,
+            round(100 * lined / weight))
+
+
+def cell(found):
+    if isinstance(found, str):
+        return found
+    return f"{found[0]} / {found[1]} / {'yes' if found[2] else 'no'} / {found[3]}"
+
+
+def less(found):
+    """What of a cell is less than it should be."""
+    if isinstance(found, str):
+        return ["refused" if found == "refused" else "missing"]
+    return [field for field, value in zip(FIELDS, found)
+            if (not value if field == "inlines" else value < LEAST)]
+
+
+def check():
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    for name, command in programs():
+        if not command or (words and not any(word in name for word in words)):
+            continue
+        for backend in BACKENDS:
+            found = measure(command, backend)
+            unsaid = [what for what in less(found) if not any(
+                re.search(which, name) and what in whats.split() and f"- **{why}**" in text
+                for which, whats, why in EXPLAINED)]
+            print("not ok" if unsaid else "ok", f"{name}, {backend}: {cell(found)}",
+                  *unsaid, flush=True)
 
 
 def main():
-    backends = ("perf", "timer", "itimer")
-    table = ["| Program | " + " | ".join(backends) + " |", "|---|" + "---|" * len(backends)]
+    if checks:
+        check()
+        return
+    table = ["| Program | " + " | ".join(BACKENDS) + " |", "|---|" + "---|" * len(BACKENDS)]
     for name, command in programs():
         if command:
             table.append(f"| {name} | " + " | ".join(
-                cell(command, backend) for backend in backends) + " |")
+                cell(measure(command, backend)) for backend in BACKENDS) + " |")
             print(table[-1], flush=True)
     if page:
         with open(page, encoding="utf-8") as file:
@@ -178,3 +230,4 @@ def main():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     main()
+    os.chdir("/")
