@@ -3,7 +3,7 @@
 
 EXTRA_PROGRAMS =
 EXTRA_DIST += bench/README.md bench/agent.py bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
-	bench/switches.py bench/waits.py \
+	bench/diffs.py bench/switches.py bench/waits.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
 EXTRA_PROGRAMS += bench/labels bench/own bench/split bench/stacks
@@ -49,5 +49,6 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn tests/cli/switches bench/peer_profil
 	python3 $(srcdir)/bench/agent.py .
 	python3 $(srcdir)/bench/switches.py . --turns 3 --rates 997
 	python3 $(srcdir)/bench/waits.py . --turns 3
+	python3 $(srcdir)/bench/diffs.py .
 .PHONY: bench
 CLEANFILES += $(EXTRA_PROGRAMS) bench/peer_profil.so
