@@ -225,6 +225,26 @@ push --to "$url/" --spool spool --keep 24h
 same "too old: nothing is sent" 0 "$(count_of spool/*.pb.gz)"
 has "too old: counted" '^dropped 3$' spool/counts
 
+### ClickHouse: what may be there is not sent before that is known
+
+# inserts: how many requests brought samples
+inserts() {
+	grep -lE '^POST .*INTO.{1,3}samples' web/*.request | wc -l
+}
+printf '0\n' >web/zero
+rm -f web/*.request web/*.body
+for unknown in 'hang timed out|Timeout' '500 status 500' 'page answers no number'; do
+	server_says ok "${unknown%% *}"
+	push --to "clickhouse+$url/fleet" --timeout 2 --tries 1 run.pb.gz
+	same "clickhouse, ${unknown%% *}: status" 1 "$status"
+	has "clickhouse, ${unknown%% *}: words" "${unknown#* }" words
+	same "clickhouse, ${unknown%% *}: nothing is sent" 0 "$(inserts)"
+done
+server_says ok file:zero ok
+push -q --to "clickhouse+$url/fleet" run.pb.gz
+same "clickhouse, none is there: status" 0 "$status"
+same "clickhouse, none is there: sent once" 1 "$(inserts)"
+
 ### By hand
 
 push --to "otlp+$url" --body body run.pb.gz

@@ -40,20 +40,48 @@ enum ppi_sent ppi_answer_means(const struct ppi_engine *engine,
 }
 
 /* Whether the engine has it already, from a try of which no answer came. */
-static bool is_there(struct ppi_http *http, const struct ppi_request *request)
+enum presence { ABSENT, PRESENT, UNKNOWN };
+
+/* The answer is a number; *why says why it is unknown. */
+static enum presence ask(struct ppi_http *http,
+                         const struct ppi_request *request,
+                         struct ppi_answer *why)
 {
 	struct ppi_request question = { .method = "GET", .url = request->ask };
-	struct ppi_answer answer;
-	size_t bytes = strlen(request->told);
-	bool is_it;
+	struct ppi_wire *body = &why->body;
+	size_t digits;
 
-	ppi_http_send(http, &question, ANSWER_BYTES, &answer);
-	is_it = answer.status == 200 && answer.body.bytes.count >= bytes &&
-	        memcmp(answer.body.bytes.data, request->told, bytes) == 0 &&
-	        (answer.body.bytes.count == bytes ||
-	         ((char *)answer.body.bytes.data)[bytes] == '\n');
-	ppi_wire_free(&answer.body);
-	return is_it;
+	ppi_http_send(http, &question, ANSWER_BYTES, why);
+	if (why->status != 200)
+		return UNKNOWN;
+	ppi_wire_add(body, "", 1);
+	digits = body->is_short ? 0 : strspn(body->bytes.data, "0123456789");
+	if (digits && strcspn(body->bytes.data, "\n") == digits)
+		return strlen(request->told) == digits &&
+		       memcmp(body->bytes.data, request->told, digits) == 0
+		       ? PRESENT : ABSENT;
+	snprintf(why->words, sizeof(why->words),
+	         "asked how much of it is there, it answers no number");
+	return UNKNOWN;
+}
+
+/* What may be there is not sent before that is known: the engine that does not answer
+ * one does not answer the other, and would count rows twice in sums that it keeps. */
+static enum ppi_sent send_request(struct ppi_http *http,
+                                  const struct ppi_engine *engine,
+                                  const struct ppi_request *request,
+                                  bool may_be_there, struct ppi_answer *why)
+{
+	ppi_wire_free(&why->body);
+	if (may_be_there && request->ask) {
+		enum presence presence = ask(http, request, why);
+
+		if (presence != ABSENT)
+			return presence == PRESENT ? PPI_SENT : PPI_LATER;
+		ppi_wire_free(&why->body);
+	}
+	ppi_http_send(http, request, ANSWER_BYTES, why);
+	return ppi_answer_means(engine, why);
 }
 
 enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
@@ -69,16 +97,11 @@ enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
 		         "it cannot be encoded for %s", engine->shown);
 		sent = PPI_REFUSED;
 	}
-	for (size_t i = 0; sent == PPI_SENT && i < requests.list.count; i++) {
-		const struct ppi_request *request =
-			&PPI_AT(&requests.list, struct ppi_request)[i];
-
-		if ((batch->asks || batch->is_again) && request->ask && is_there(http, request))
-			continue;
-		ppi_wire_free(&why->body);
-		ppi_http_send(http, request, ANSWER_BYTES, why);
-		sent = ppi_answer_means(engine, why);
-	}
+	for (size_t i = 0; sent == PPI_SENT && i < requests.list.count; i++)
+		sent = send_request(
+			http, engine,
+			&PPI_AT(&requests.list, struct ppi_request)[i],
+			batch->asks || batch->is_again, why);
 	ppi_requests_free(&requests);
 	return sent;
 }
