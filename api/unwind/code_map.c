@@ -125,19 +125,16 @@ static char *copy_image(uint32_t pid, const struct ppi_mapping *of, size_t *size
 static struct ppi_frame_rules *
 open_image(const struct ppi_machine *machine, uint32_t pid,
            const struct ppi_mapping *line, const unsigned char *build_id,
-           size_t build_id_bytes, char **image)
+           size_t build_id_bytes)
 {
 	struct ppi_frame_rules *rules = NULL;
 	size_t size;
+	char *image = copy_image(pid, line, &size);
 
-	*image = copy_image(pid, line, &size);
-	if (*image && size >= 64 && memcmp(*image, "\177ELF", 4) == 0)
-		rules = ppi_frame_rules_open(machine, -1, *image, size, build_id,
+	if (image && size >= 64 && memcmp(image, "\177ELF", 4) == 0)
+		rules = ppi_frame_rules_open(machine, -1, image, size, build_id,
 		                       build_id_bytes);
-	if (!rules) {
-		free(*image);
-		*image = NULL;
-	}
+	free(image);
 	return rules;
 }
 
@@ -172,25 +169,23 @@ static struct ppi_frame_rules *open_file(const struct ppi_machine *machine,
  * Open the tables of what process `pid` has mapped at `start` from `path`: from
  * the file in the process's own root folder, or, where that is another one by
  * now or none, from the process's memory. False: it has none at all.
- * True with *rules NULL: not found this time. *image is memory to free after
- * the rules, or NULL.
+ * True with *rules NULL: not found this time.
  */
 static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
                         uint64_t start, const char *path,
                         const unsigned char *build_id, size_t build_id_bytes,
-                        struct ppi_frame_rules **rules, char **image)
+                        struct ppi_frame_rules **rules)
 {
 	char in_root[ROOT_BYTES + PATH_ROOM];
 	struct ppi_mapping line = { .inode = 0 };
 	bool is_alive;
 
 	*rules = NULL;
-	*image = NULL;
 	if (strcmp(path, "[vdso]") == 0) {
 		if (!find_vdso(&line))
 			return false;
-		*rules = open_image(machine, (uint32_t)getpid(), &line, NULL, 0,
-		                    image);
+		*rules = open_image(machine, (uint32_t)getpid(), &line, NULL,
+		                    0);
 		return *rules != NULL;
 	}
 	if (is_made(path))
@@ -204,7 +199,7 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 		*rules = open_file(machine, path, 0, build_id, build_id_bytes);
 	if (!*rules && is_alive)
 		*rules = open_image(machine, pid, &line, build_id,
-		                    build_id_bytes, image);
+		                    build_id_bytes);
 	return *rules || !is_alive;
 }
 
@@ -213,8 +208,9 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 /* Processes that end between two sweeps. */
 enum { SWEEP_EVERY = 256 };
 
-/* Modules whose tables are open at a time: a large one takes some MiB. */
-enum { OPEN_MAX = 256 };
+/* Tables that are open at a time. Most take a tenth of a MiB, those of a compiler
+ * three, of a browser thirty: that one may be open alone. */
+enum { TABLES_MOST = 16 << 20 };
 
 /* Between two looks at a process's mappings pass so many ms, and so many times
  * what the last one took: wrong addresses are frequent. */
@@ -228,7 +224,8 @@ struct ppi_code {
 	uint32_t users, serial;
 	unsigned tries_left;
 	struct ppi_frame_rules *rules;
-	char *image; /* memory that rules rest on, or NULL */
+	size_t table_bytes;  /* of them */
+	uint64_t asked;      /* of map->asked: when they were asked for last */
 	size_t build_id_bytes;
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
 	size_t key_bytes;
@@ -243,12 +240,10 @@ static struct ppi_code *code_of(uintptr_t value)
 static void close_tables(struct ppi_code_map *map,
                          struct ppi_code *code)
 {
-	if (code->rules)
-		map->open_count--;
+	map->table_bytes -= code->table_bytes;
 	ppi_frame_rules_close(code->rules);
-	free(code->image);
 	code->rules = NULL;
-	code->image = NULL;
+	code->table_bytes = 0;
 }
 
 static void drop_code(struct ppi_code_map *map, struct ppi_code *code)
@@ -308,14 +303,21 @@ static struct ppi_code *find_code(struct ppi_code_map *map,
 	return code;
 }
 
-static void close_all_tables(struct ppi_code_map *map)
+/* Those that nobody has asked for the longest, until the others are few enough; but
+ * not those that are wanted now. */
+static void close_oldest(struct ppi_code_map *map, const struct ppi_code *wanted)
 {
-	struct ppi_code *code, *next;
+	while (map->table_bytes > map->table_bytes_most) {
+		struct ppi_code *code, *next, *oldest = NULL;
 
-	HASH_ITER(hh, map->codes, code, next) {
-		if (code->rules)
-			code->tries_left = TRIES_MAX;
-		close_tables(map, code);
+		HASH_ITER(hh, map->codes, code, next)
+			if (code->rules && code != wanted &&
+			    (!oldest || code->asked < oldest->asked))
+				oldest = code;
+		if (!oldest)
+			return;
+		oldest->tries_left = TRIES_MAX;
+		close_tables(map, oldest);
 	}
 }
 
@@ -349,22 +351,22 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
 	struct ppi_code *code = code_of(extent->value);
 
 	*serial = code->serial;
+	code->asked = ++map->asked;
 	if (code->rules || code->tries_left == 0)
 		return code->rules;
-	if (map->open_count == OPEN_MAX)
-		close_all_tables(map);
 	code->tries_left--;
 	if (!open_tables(map->machine, pid, extent->start,
 	                       code->key, code->build_id,
-	                       code->build_id_bytes, &code->rules,
-	                       &code->image)) {
+	                       code->build_id_bytes, &code->rules)) {
 		/* it has none, and will have none */
 		code->tries_left = 0;
 		return NULL;
 	}
 	if (code->rules) {
-		map->open_count++;
+		code->table_bytes = ppi_frame_rules_bytes(code->rules);
+		map->table_bytes += code->table_bytes;
 		map->opened++;
+		close_oldest(map, code);
 	}
 	return code->rules;
 }
@@ -396,6 +398,7 @@ void ppi_code_map_open(struct ppi_code_map *map,
 {
 	memset(map, 0, sizeof(*map));
 	map->machine = machine;
+	map->table_bytes_most = TABLES_MOST;
 	map->processes.count_user = count_user;
 	map->processes.context = map;
 }

@@ -298,7 +298,7 @@ struct ppi_frame_rules {
 };
 
 struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                             char *bytes, size_t size,
+                                             const char *bytes, size_t size,
                                              const unsigned char *build_id,
                                              size_t build_id_bytes)
 {
@@ -338,6 +338,13 @@ void ppi_frame_rules_close(struct ppi_frame_rules *rules)
 	drop_entry(rules);
 	ppi_frame_table_close(rules->table);
 	free(rules);
+}
+
+size_t ppi_frame_rules_bytes(const struct ppi_frame_rules *rules)
+{
+	enum { ENTRY_BYTES = 4096 }; /* about */
+
+	return sizeof(*rules) + ENTRY_BYTES + ppi_frame_table_bytes(rules->table);
 }
 
 bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_offset,

@@ -36,14 +36,17 @@ const char *ppi_frame_rules_missing(void);
 
 /*
  * Tables of the ELF file `fd`, or of `bytes` when fd is -1: an image as it
- * would be in the file, which must stay. NULL when there are none for this
+ * would be in the file, which may be freed. NULL when there are none for this
  * machine. `build_id` (may be empty) must be the image's own.
  */
 struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                 char *bytes, size_t size,
+                                 const char *bytes, size_t size,
                                  const unsigned char *build_id,
                                  size_t build_id_bytes);
 void ppi_frame_rules_close(struct ppi_frame_rules *rules);
+
+/* The memory that they take, with about what libdw makes of one entry. */
+size_t ppi_frame_rules_bytes(const struct ppi_frame_rules *rules);
 
 /* From a place in the file to the address that the tables use. */
 bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_offset,

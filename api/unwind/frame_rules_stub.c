@@ -8,7 +8,7 @@ const char *ppi_frame_rules_missing(void)
 }
 
 struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                             char *bytes, size_t size,
+                                             const char *bytes, size_t size,
                                              const unsigned char *build_id,
                                              size_t build_id_bytes)
 {
@@ -24,6 +24,12 @@ struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, 
 void ppi_frame_rules_close(struct ppi_frame_rules *rules)
 {
 	(void)rules;
+}
+
+size_t ppi_frame_rules_bytes(const struct ppi_frame_rules *rules)
+{
+	(void)rules;
+	return 0;
 }
 
 bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_offset,

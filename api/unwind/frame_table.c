@@ -184,10 +184,9 @@ enum {
 
 /* A part of the file, and where it is in memory. */
 struct part {
-	const unsigned char *bytes;
+	unsigned char *bytes; /* its own */
 	size_t size;
 	uint64_t address;
-	void *owned; /* to free; NULL: it lies in the image */
 };
 
 struct row {
@@ -196,7 +195,7 @@ struct row {
 };
 
 struct ppi_frame_table {
-	int fd;
+	int fd; /* while it is opened, as the image */
 	const char *image;
 	size_t image_bytes;
 	size_t segment_count;
@@ -229,16 +228,14 @@ static bool take_part(const struct ppi_frame_table *table, uint64_t offset,
 {
 	if (bytes == 0 || bytes > TABLE_MAX)
 		return false;
+	/* before there is room for what the image does not have */
+	if (table->fd < 0 && (offset > table->image_bytes ||
+	                      bytes > table->image_bytes - offset))
+		return false;
 	part->size = (size_t)bytes;
 	part->address = address;
-	if (table->fd < 0) {
-		part->bytes = (const unsigned char *)table->image + offset;
-		return offset <= table->image_bytes &&
-		       bytes <= table->image_bytes - offset;
-	}
-	part->owned = malloc(part->size);
-	part->bytes = part->owned;
-	return part->owned && read_at(table, offset, part->owned, part->size);
+	part->bytes = malloc(part->size);
+	return part->bytes && read_at(table, offset, part->bytes, part->size);
 }
 
 static bool take_segments(struct ppi_frame_table *table, uint16_t machine,
@@ -665,18 +662,26 @@ struct ppi_frame_table *ppi_frame_table_open(uint16_t machine, int fd,
 	    is_same_build(table, build_id, build_id_bytes) &&
 	    take_table(table, &header)) {
 		table->fd = -1; /* it may be closed, and its number another's */
+		table->image = NULL;
+		table->image_bytes = 0;
 		return table;
 	}
 	ppi_frame_table_close(table);
 	return NULL;
 }
 
+size_t ppi_frame_table_bytes(const struct ppi_frame_table *table)
+{
+	return sizeof(*table) + table->frames.size + table->header.size +
+	       table->rows.count * sizeof(struct row);
+}
+
 void ppi_frame_table_close(struct ppi_frame_table *table)
 {
 	if (!table)
 		return;
-	free(table->frames.owned);
-	free(table->header.owned);
+	free(table->frames.bytes);
+	free(table->header.bytes);
 	ppi_vector_free(&table->rows);
 	free(table);
 }

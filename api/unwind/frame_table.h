@@ -25,7 +25,7 @@ struct ppi_frame_entry {
 
 /*
  * Of the file `fd`, which may be closed afterwards, or of `bytes` when fd is
- * -1: an image as it would be in the file, which must stay. NULL when the file
+ * -1: an image as it would be in the file, which may be freed. NULL when the file
  * is for another machine (ELF's number), has another build-id (unless
  * `build_id_bytes` is 0; it may be the beginning of one) or no table.
  */
@@ -34,6 +34,9 @@ struct ppi_frame_table *ppi_frame_table_open(uint16_t machine, int fd,
                                              const unsigned char *build_id,
                                              size_t build_id_bytes);
 void ppi_frame_table_close(struct ppi_frame_table *table);
+
+/* The memory that it takes. */
+size_t ppi_frame_table_bytes(const struct ppi_frame_table *table);
 
 /* From a place in the file to its address; false: no code is there. */
 bool ppi_frame_table_address(const struct ppi_frame_table *table,

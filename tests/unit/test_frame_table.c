@@ -65,6 +65,21 @@ static void entries_are_found_by_the_header(void **state)
 	free(image);
 }
 
+static void nothing_is_found_in_the_image_later(void **state)
+{
+	size_t size, bytes;
+	char *image = kit_image(KIT_X86_64, functions, FUNCTIONS, &size);
+	struct ppi_frame_table *table = open_image(image, size);
+
+	(void)state;
+	memset(image, 0, size);
+	free(image);
+	assert_all_found(table);
+	bytes = ppi_frame_table_bytes(table);
+	assert_in_range(bytes, FUNCTIONS * 20, size + 8192);
+	ppi_frame_table_close(table);
+}
+
 static void entries_are_found_without_rows(void **state)
 {
 	size_t size;
@@ -232,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_found_by_the_header),
+		cmocka_unit_test(nothing_is_found_in_the_image_later),
 		cmocka_unit_test(entries_are_found_without_rows),
 		cmocka_unit_test(entries_are_found_by_the_section),
 		cmocka_unit_test(other_machines_have_no_table),

@@ -442,6 +442,45 @@ static void processes_have_their_own_code(void **state)
 	end(&s);
 }
 
+/* What is open at a time is bounded in bytes; what is wanted is open all the same. */
+static void tables_are_opened_again(void **state)
+{
+	const uint64_t more = 2 * BASE;
+	struct ppi_unwinder_stats stats;
+	struct stage s;
+	char *other;
+	size_t one;
+
+	(void)state;
+	begin(&s);
+	other = kit_file(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]));
+	note_module(s.unwinder, NOBODY, more + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, other);
+	s.words[0] = more + 0x1050;
+	s.words[4] = BASE + 0x1050;
+	s.words[8] = more + 0x1090;
+	s.unwinder->code.table_bytes_most = 1;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, more + 0x1050, BASE + 0x1050,
+	             more + 0x1090);
+	ppi_unwinder_stats_get(s.unwinder, &stats);
+	assert_int_equal(stats.modules, 4);
+	one = s.unwinder->code.table_bytes;
+	assert_true(one > 0);
+	/* there is room for both: one is open */
+	s.unwinder->code.table_bytes_most = 2 * one;
+	walk(&s, BASE + 0x1000, 32);
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, more + 0x1050, BASE + 0x1050,
+	             more + 0x1090);
+	ppi_unwinder_stats_get(s.unwinder, &stats);
+	assert_int_equal(stats.modules, 5);
+	assert_int_equal(s.unwinder->code.table_bytes, 2 * one);
+	unlink(other);
+	free(other);
+	end(&s);
+}
+
 /* By frame pointers through code that has no tables, and back. */
 static void chains_are_mixed(void **state)
 {
@@ -1242,6 +1281,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(cut_chains_say_why),
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
+		cmocka_unit_test(tables_are_opened_again),
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(functions_end_where_they_are_returned_to),
 		cmocka_unit_test(frame_pointers_lead_past_the_copy),
