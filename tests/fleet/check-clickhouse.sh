@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ClickHouse as the fleet's store: batches of a real agent and of many others, by two
-# real servers of which one is killed and comes back; what is fetched is what was
-# measured, nothing twice.
+# ClickHouse as the fleet's store, by a real server: what is fetched is what was measured,
+# nothing twice; queries and diffs; what a server of two is to have waits while it is
+# away. check-agents.sh has many agents.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
@@ -87,52 +87,10 @@ for query in query*.sql; do
 	[ -s words ] && sed 's/^/# /' words
 done
 
-### Two servers, of which one is killed and comes back
-
-for node in 1 2; do
-	clickhouse $node 'CREATE DATABASE fleet'
-	clickhouse $node 'CREATE TABLE fleet.stacks AS portprof.stacks ENGINE = Distributed(both, portprof, stacks, stack)'
-	clickhouse $node 'CREATE TABLE fleet.samples AS portprof.samples ENGINE = Distributed(both, portprof, samples, cityHash64(batch))'
-	clickhouse $node 'CREATE TABLE fleet.batches AS portprof.batches ENGINE = Distributed(both, portprof, batches, cityHash64(batch))'
-done
-clickhouse 1 'TRUNCATE TABLE portprof.samples'
-clickhouse 1 'TRUNCATE TABLE portprof.batches'
-
-# agent N: a host that records and pushes by its own spool
-both=clickhouse+http://127.0.0.1:$(clickhouse_port 1 0)/fleet
-agents=$(by_speed 3 6 12)
-pids=
-for agent in $(seq "$agents"); do
-	"$portprof" record --push "$both" --every 1s --spool "spool$agent" \
-		--tag "agent=$agent" -F 199 -- "$burn" 4000 2>"words$agent" &
-	pids="$pids $!"
-done
-sleep 3
-clickhouse_end 2 -KILL
-sleep 2
-clickhouse_end 1 -KILL
-sleep 3
-begin 1
-sleep 1
-begin 2
-for pid in $pids; do
-	wait "$pid"
-done
-for agent in $(seq "$agents"); do
-	"$portprof" push -q --to "$both" --tag "agent=$agent" --spool "spool$agent" \
-		--tries 20 2>>"words$agent"
-done
-same "the store has what the agents sent, to the sample" \
-	"$(awk '$1 == "sent_samples" { s += $2 } END { print s }' spool*/counts)" \
-	"$(sums fleet | cut -f 1)"
-same "nothing is dropped or refused" 0 \
-	"$(awk '$1 == "dropped" || $1 == "refused" { s += $2 } END { print s }' spool*/counts)"
-check "fetched from both" "$portprof" fetch -q --from "$both" --service burn -o all.pb.gz
-claim "fetched from both: once" "r['samples'] == $(sums fleet | cut -f 1)"
-judge all.pb.gz
-
 ### What a server that is away is to have waits with its agent
 
+check "two servers" clickhouse_both
+both=clickhouse+http://127.0.0.1:$(clickhouse_port 1 0)/fleet
 before=$(sums fleet | cut -f 1)
 clickhouse_end 2 -KILL
 "$portprof" push -q --to "$both" --spool waiting --tries 1 --version three \

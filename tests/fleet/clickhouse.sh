@@ -5,6 +5,8 @@
 #   clickhouse_begin N       starts server number N, on 127.0.0.1
 #   clickhouse_end N [KILL]  ends it
 #   clickhouse N QUERY       asks it
+#   clickhouse_schema N      the tables, in the database portprof
+#   clickhouse_both          the database fleet, of both servers' tables
 # A folder with the .deb files may be named by PORTPROF_CLICKHOUSE.
 # shellcheck shell=sh disable=SC2154
 
@@ -112,7 +114,7 @@ import sys, urllib.request, urllib.error
 url = "http://127.0.0.1:%s/?database=%s" % (sys.argv[1], sys.argv[3])
 try:
     sys.stdout.write(urllib.request.urlopen(
-        url, sys.argv[2].encode(), timeout=60).read().decode())
+        url, sys.argv[2].encode(), timeout=3600).read().decode())
 except urllib.error.HTTPError as error:
     sys.exit(error.read().decode())
 except OSError as error:
@@ -129,4 +131,17 @@ clickhouse_schema() {
 		[ -z "$(echo "$clickhouse_statement" | tr -d ' ')" ] ||
 			clickhouse "$1" "$clickhouse_statement" portprof || return 1
 	done <"$tmp/statements"
+}
+
+clickhouse_both() {
+	for clickhouse_node in 1 2; do
+		clickhouse $clickhouse_node 'CREATE DATABASE fleet' || return 1
+		for clickhouse_table in 'stacks stack' \
+			'samples cityHash64(batch)' 'batches cityHash64(batch)'; do
+			clickhouse $clickhouse_node "CREATE TABLE fleet.${clickhouse_table%% *}
+				AS portprof.${clickhouse_table%% *} ENGINE = Distributed(both,
+				portprof, ${clickhouse_table%% *}, ${clickhouse_table#* })" ||
+				return 1
+		done
+	done
 }
