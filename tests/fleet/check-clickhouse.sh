@@ -96,6 +96,7 @@ clickhouse_end 2 -KILL
 "$portprof" push -q --to "$both" --spool waiting --tries 1 --version three \
 	run.pb.gz 2>words
 check "a server is away: push fails" [ $? -ne 0 ]
+has "and says which" "127\.0\.0\.1:$(clickhouse_port 2 1)" words
 check "the batch waits" [ -n "$(find waiting -name '*.meta')" ]
 begin 2
 check "the server is back" "$portprof" push -q --to "$both" --spool waiting --tries 20

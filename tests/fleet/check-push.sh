@@ -184,7 +184,7 @@ server_says 500 503 empty ok
 push --to "pyroscope+$url" run.pb.gz
 same "taken at last: status" 0 "$status"
 same "taken at last: tries" 4 "$(grep -l . web/*.request | wc -l)"
-has "what it waits for" 'status 500: said 500; again in [0-9.]+ s' words
+has "what it waits for" 'status 500: said 500 more; again in [0-9.]+ s' words
 same "each try is the same" 1 "$(for file in web/*.body; do cksum <"$file"; done | sort -u | wc -l)"
 
 ### By a spool
@@ -196,7 +196,7 @@ has "not now: words" '0 sent, 0 refused, 0 dropped, 1 waiting' words
 server_says 422
 push --to "$url/" --spool spool --tries 1
 same "refused: status" 1 "$status"
-has "refused: words" 'refuses a batch: status 422: said 422; it is kept as' words
+has "refused: words" 'refuses a batch: status 422: said 422 more; it is kept as' words
 same "refused: kept apart" 1 "$(count_of spool/refused/*.pb.gz)"
 has "refused: the answer" '^more$' spool/refused/*.answer
 server_says ok

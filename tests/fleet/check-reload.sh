@@ -60,6 +60,7 @@ kill -HUP $pid
 check "read again" wait_for says 'was read again' 1
 before=$(count_of spool/*.pb.gz)
 check "two more wait" wait_for waits $((before + 2))
+has "health: how long they wait" '^portprof_spool_oldest_seconds ([2-9]|[1-9][0-9]+)(\.[0-9]+)?$' health
 rm -f web/*.body web/*.request
 server_says ok
 

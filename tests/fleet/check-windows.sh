@@ -57,6 +57,7 @@ has "health: samples" "^portprof_samples_total $samples\$" health
 has "health: sent samples" "^portprof_samples_sent_total $samples\$" health
 has "health: windows" "^portprof_windows_total $count\$" health
 has "health: nothing waits" '^portprof_spool_bytes 0$' health
+has "health: nothing is old" '^portprof_spool_oldest_seconds 0$' health
 
 ### What one window found out about a file the next one has
 

@@ -344,6 +344,7 @@ struct ppi_outbox_counts {
 	uint64_t sent, dropped, refused, retried;
 	uint64_t sent_samples, dropped_samples, refused_samples;
 	uint64_t waiting, waiting_bytes; /* now */
+	uint64_t oldest_ms; /* how long ago the oldest of them began; 0 none */
 };
 
 /* NULL with words. One process at a time has it. */

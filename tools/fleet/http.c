@@ -307,18 +307,23 @@ static void set_options(struct ppi_http *http,
 	                 ? request->body.bytes.data : (const void *)nothing);
 }
 
-/* What an answer says in its first line, for people. */
+/* What an answer says first, for people: its lines as one. ClickHouse has which of its
+ * servers is away in the third. */
 static void quote(const struct ppi_answer *answer, char *out, size_t bytes)
 {
 	char line[200];
-	size_t count = answer->body.bytes.count;
+	size_t used = 0;
 	const char *text = answer->body.bytes.data;
 
-	count = count < sizeof(line) - 1 ? count : sizeof(line) - 1;
-	if (count)
-		memcpy(line, text, count);
-	line[count] = '\0';
-	line[strcspn(line, "\r\n")] = '\0';
+	for (size_t i = 0; i < answer->body.bytes.count &&
+	                   used < sizeof(line) - 1; i++) {
+		char byte = text[i] == '\r' || text[i] == '\n' ? ' ' : text[i];
+
+		if (byte != ' ' || (used && line[used - 1] != ' '))
+			line[used++] = byte;
+	}
+	used -= used && line[used - 1] == ' ';
+	line[used] = '\0';
 	ppi_text_clean(line, out, bytes);
 }
 

@@ -199,6 +199,8 @@ void ppi_outbox_count(struct ppi_outbox *outbox,
 	list_entries(outbox, "", is_batch, &entries);
 	*counts = outbox->counts;
 	counts->waiting = (uint64_t)entries.count;
+	if (entries.count)
+		counts->oldest_ms = age_ms(entries.list[0]->d_name);
 	for (int i = 0; i < entries.count; i++)
 		counts->waiting_bytes +=
 			bytes_of(outbox, "", entries.list[i]->d_name);

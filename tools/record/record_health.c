@@ -68,6 +68,9 @@ static void put_all(const struct ppi_push_counts *push,
 		  (double)counts->waiting },
 		{ "spool_bytes", "gauge", "Bytes that wait.",
 		  (double)counts->waiting_bytes },
+		{ "spool_oldest_seconds", "gauge",
+		  "How long ago the oldest batch that waits began.",
+		  (double)counts->oldest_ms / 1e3 },
 	};
 
 	for (row = rows; row < rows + sizeof(rows) / sizeof(rows[0]); row++)
