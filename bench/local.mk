@@ -2,7 +2,7 @@
 # bench/: what things cost. Built on demand (make bench/NAME), never by check.
 
 EXTRA_PROGRAMS =
-EXTRA_DIST += bench/README.md bench/agent.py bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
+EXTRA_DIST += bench/README.md bench/agent.py bench/fleet.sh bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
 	bench/diffs.py bench/switches.py bench/waits.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk

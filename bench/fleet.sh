@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a month of a fleet costs in ClickHouse: bytes a sample, the hottest functions of a
+# service in a week, two versions fetched and compared.
+#
+# usage: bench/fleet.sh BUILD_DIRECTORY [SAMPLES [RUNS]]
+#
+# A server of tests/fleet/clickhouse.sh gets SAMPLES rows (100000000) of 50 hosts, 20
+# services and 30 days by the tables of share/portprof/clickhouse, and then each question
+# RUNS times (5). Samples are of 20,000 stacks a service, some far more often than
+# others, of 20 to 39 functions. Takes most of an hour, and 15 GB below TMPDIR.
+set -u
+builddir=$(cd "$1" && pwd)
+srcdir=$(cd "$(dirname "$0")/.." && pwd)
+samples=${2:-100000000}
+runs=${3:-5}
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+. "$srcdir/tests/fleet/fleet.sh"
+. "$srcdir/tests/fleet/clickhouse.sh"
+need_fleet
+clickhouse_get
+clickhouse_begin 1 || clickhouse_skip "ClickHouse does not start"
+clickhouse_schema 1 || exit 1
+engine=clickhouse+http://127.0.0.1:$(clickhouse_port 1 0)/portprof
+hosts=50 services=20 days=30 stacks=20000
+minute=$((samples / days / 1440)) # samples in it
+
+now() {
+	date +%s.%N
+}
+# since TIME: seconds
+since() {
+	echo "$1 $(now)" | awk '{ printf "%.2f", $2 - $1 }'
+}
+
+# The I-th function of stack K of service S, from the one that runs: those near the
+# root are of many stacks.
+hash='cityHash64(S, toUInt64(I), intDiv(K, bitShiftLeft(toUInt64(1), I)))'
+function="concat('shop::module', toString($hash % 37), '::function_', toString($hash % 3000))"
+# at S K I
+at() {
+	echo "$function" | sed "s/\bS\b/$1/g; s/\bK\b/$2/g; s/\bI\b/$3/g"
+}
+name="if(s = 1, 'checkout', concat('service-', toString(s)))"
+
+began=$(now)
+clickhouse 1 "INSERT INTO stacks SELECT cityHash64(s, k) AS stack,
+	arrayMap(i -> $(at s k i), range(20 + k % 20)) AS functions,
+	arrayMap(i -> concat('lib', toString(i % 7), '.so.1'), range(20 + k % 20)) AS modules,
+	now() AS seen
+	FROM (SELECT intDiv(number, $stacks) AS s, number % $stacks AS k
+		FROM numbers($((services * stacks))))" portprof || exit 1
+echo "stacks: $((services * stacks)) in $(since "$began") s"
+began=$(now)
+first=$(($(date +%s) / 60 * 60 - days * 86400))
+for day in $(seq $days); do
+	clickhouse 1 "INSERT INTO samples SELECT
+		toDateTime($first + ($day - 1) * 86400 + m * 60) AS time,
+		$name AS service, concat('host-', toString(h)) AS host,
+		if(h % 2, '1.5', '1.4') AS version, 'cpu' AS event,
+		'nanoseconds' AS unit, concat('worker-', toString(s)) AS process,
+		['env=prod'] AS labels, cityHash64(s, k) AS stack,
+		$(at s k 0) AS function, 'lib0.so.1' AS module, toUInt64(1) AS samples,
+		toUInt64(52631579) AS weight,
+		concat(lower(hex(toUInt64(1700000000000000000 + m * 60000000000))), '-',
+			lower(hex(cityHash64(h, m, $day)))) AS batch,
+		toUInt32(r) AS row, toUInt8(0) AS again
+	FROM (SELECT intDiv(number, $minute) AS m, number % $hosts AS h,
+		intDiv(number % $minute, $hosts) AS r,
+		toUInt64(floor($services * pow(intHash32(number + $day * 100000000) / 4294967296, 2))) AS s,
+		toUInt64(floor($stacks * pow(intHash64(number + $day * 100000000) / 18446744073709551616, 3))) AS k
+		FROM numbers($((minute * 1440))))" portprof || exit 1
+	echo "# day $day of $days: $(since "$began") s" >&2
+done
+echo "samples: $((minute * 1440 * days)) in $(since "$began") s"
+clickhouse 1 "SELECT table, sum(rows), sum(bytes), round(sum(bytes) / $samples, 2)
+	FROM system.parts WHERE active AND database = 'portprof' GROUP BY table
+	ORDER BY table" >bytes
+echo "table, rows, bytes, bytes a sample:"
+cat bytes
+
+# timed WORDS COMMAND...: the median and the extremes of RUNS
+timed() {
+	timed_words=$1
+	shift
+	: >times
+	for _ in $(seq "$runs"); do
+		began=$(now)
+		"$@" >answer 2>words || { cat words >&2; exit 1; }
+		since "$began" >>times
+		echo >>times
+	done
+	sort -n times | awk -v words="$timed_words" '{ t[NR] = $1 }
+		END { printf "%-42s %6.2f s (%.2f to %.2f)\n", words, t[int((NR + 1) / 2)],
+			t[1], t[NR] }'
+}
+ask() {
+	clickhouse 1 "$1" portprof
+}
+fetch() {
+	"$portprof" fetch -q --from "$engine" --service checkout --since 7d \
+		--version "$1" -o "$1.pb.gz"
+}
+fetch_and_diff() {
+	fetch 1.4 && fetch 1.5 && "$portprof" diff 1.4.pb.gz 1.5.pb.gz
+}
+diff_alone() {
+	"$portprof" diff 1.4.pb.gz 1.5.pb.gz
+}
+week="service = 'checkout' AND event = 'cpu'"
+echo "load: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+timed "nothing (SELECT 1)" ask "SELECT 1"
+timed "hottest functions of a week, by hours" ask "SELECT function, module,
+	sum(weight) / 1e9 AS seconds FROM services_hourly WHERE $week
+	AND hour >= now() - 7 * 86400 GROUP BY function, module ORDER BY seconds DESC LIMIT 10"
+timed "hottest functions of a week, by samples" ask "SELECT function, module,
+	sum(weight) / 1e9 AS seconds FROM samples WHERE $week
+	AND time >= now() - 7 * 86400 GROUP BY function, module ORDER BY seconds DESC LIMIT 10"
+timed "fetch of a version, a week" fetch 1.4
+timed "fetch of two versions, a week, and diff" fetch_and_diff
+timed "diff alone" diff_alone
+timed "sums of its stacks, in the engine" ask "SELECT event, any(unit), stack,
+	sum(samples), sum(weight) FROM samples WHERE $week AND time >= now() - 7 * 86400
+	AND version = '1.4' GROUP BY event, stack FORMAT Null"
+timed "its stacks, in the engine" ask "SELECT stack, any(functions), any(modules)
+	FROM stacks WHERE stack GLOBAL IN (SELECT stack FROM samples WHERE $week
+	AND time >= now() - 7 * 86400 AND version = '1.4') GROUP BY stack FORMAT Null"
+"$portprof" report -j -i 1.4.pb.gz | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print("fetched: %d samples" % r["samples"])'
+wc -c 1.4.pb.gz
