@@ -446,4 +446,19 @@ same "--compare: no such file: status" 125 $?
 check "and nothing was run" [ ! -e made ]
 "$portprof" stat --fail-above 5% -- true 2>out
 same "--fail-above of nothing: status" 125 $?
+# what cannot be judged does not pass
+"$portprof" stat --compare base.json --fail-above 900% -e page-faults,minor-faults \
+	-- true 2>out
+same "--fail-above: no earlier count: status" 125 $?
+has "of what" "minor-faults: 'base.json' has no count of it" out
+"$portprof" stat -b rusage -j -o base.json -e task-clock,minor-faults -- true
+"$portprof" stat -b rusage --compare base.json --fail-above 900000% \
+	-e task-clock,cgroup-switches -- true 2>out
+same "--fail-above: not counted: status" 125 $?
+has "what was not" 'cannot judge cgroup-switches: it was not counted' out
+"$portprof" stat -b rusage --compare base.json -e task-clock,cgroup-switches -- true 2>out
+same "without --fail-above a refusal fails nothing" 0 $?
+"$portprof" stat -b rusage --compare base.json --fail-above 900% \
+	-e cgroup-switches,task-clock -- sh -c 'exit 5' 2>out
+same "and the command's own status comes first" 5 $?
 tap_end

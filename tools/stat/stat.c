@@ -372,7 +372,9 @@ static int run_all(struct ppi_stat *stat)
 	ppi_stat_say_grown(stat);
 	if (status < 0)
 		status = stat->end.exit_status;
-	return status == 0 && stat->has_grown ? PPI_EXIT_GROWN : status;
+	if (status == 0 && stat->has_grown)
+		return PPI_EXIT_GROWN;
+	return status == 0 && stat->gap ? PPI_EXIT_RECORD : status;
 }
 
 int ppi_stat_main(int argc, char **argv)

@@ -88,6 +88,7 @@ struct ppi_stat_event {
 	char *asked;              /* with the modifiers of its braces */
 	size_t group;             /* index of its group */
 	bool was_named;           /* by the user, not by default */
+	bool was_compared;        /* with the earlier run of --compare */
 	const portprof_preset *preset; /* whose event it is; or NULL, */
 	size_t part;              /* and which of these */
 	char name[264];           /* as it is shown */
@@ -128,6 +129,7 @@ struct ppi_stat {
 	void *changes;            /* since an earlier run (stat_compare.c) */
 	size_t change_count;
 	bool has_grown;           /* something, by more than is allowed */
+	const struct ppi_stat_event *gap; /* --fail-above cannot judge it; NULL */
 	char backend[32];         /* "": none counts */
 	char *program;            /* the file that will be executed */
 	struct ppi_out file;

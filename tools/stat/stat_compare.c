@@ -143,7 +143,8 @@ static const char *name_of(const struct ppi_stat_event *event, char room[320])
 	return room;
 }
 
-static void take(struct ppi_stat *stat, const char *name, double value,
+/* False: the earlier run has no such number. */
+static bool take(struct ppi_stat *stat, const char *name, double value,
                  double error, bool may_fail)
 {
 	for (size_t i = 0; i < stat->change_count; i++) {
@@ -155,8 +156,37 @@ static void take(struct ppi_stat *stat, const char *name, double value,
 		change->after_error = error;
 		change->has_after = true;
 		change->may_fail = may_fail;
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* It was named; where none was, the CPU time. */
+static bool may_fail(const struct ppi_stat_event *event)
+{
+	return event->was_named || event->info.unit == PORTPROF_UNIT_NANOSECONDS;
+}
+
+/* Whether an event was compared, be it in one place of several: threads, for one,
+ * are others each time. */
+static bool was_compared(const struct ppi_stat *stat,
+                         const struct ppi_stat_event *event)
+{
+	for (size_t i = 0; i < stat->event_count; i++)
+		if (stat->events[i].was_compared &&
+		    strcmp(stat->events[i].asked, event->asked) == 0)
+			return true;
+	return false;
+}
+
+/* What was to fail the run and was not compared. A job that passes then would pass
+ * for ever on a machine without the event. */
+static void find_gap(struct ppi_stat *stat)
+{
+	for (size_t i = 0; !stat->gap && i < stat->event_count; i++)
+		if (may_fail(&stat->events[i]) &&
+		    !was_compared(stat, &stat->events[i]))
+			stat->gap = &stat->events[i];
 }
 
 static double percent_of(const struct change *change)
@@ -197,15 +227,17 @@ void ppi_stat_compare(struct ppi_stat *stat)
 	char room[320];
 
 	for (size_t i = 0; stat->change_count && i < stat->event_count; i++) {
-		const struct ppi_stat_event *event = &stat->events[i];
+		struct ppi_stat_event *event = &stat->events[i];
 
 		if (event->sum.runs)
-			take(stat, name_of(event, room), event->sum.mean,
-			     ppi_stat_error(&event->sum),
-			     event->was_named ||
-				     event->info.unit ==
-					     PORTPROF_UNIT_NANOSECONDS);
+			event->was_compared =
+				take(stat, name_of(event, room),
+			             event->sum.mean,
+			             ppi_stat_error(&event->sum),
+			             may_fail(event));
 	}
+	if (stat->options.fail_above >= 0)
+		find_gap(stat);
 	if (stat->change_count && stat->wall.runs)
 		take(stat, "time elapsed", stat->wall.mean,
 		     ppi_stat_error(&stat->wall), stat->event_count == 0);
@@ -282,6 +314,14 @@ void ppi_stat_say_grown(const struct ppi_stat *stat)
 {
 	const struct change *changes = stat->changes;
 
+	if (stat->gap && !stat->gap->sum.runs)
+		ppi_say("--fail-above cannot judge %s: it was not counted",
+		        stat->gap->asked);
+	else if (stat->gap)
+		ppi_say("--fail-above cannot judge %s: '%s' has no count of it; "
+		        "run portprof stat --json -o FILE -e %s again there",
+		        stat->gap->asked, stat->options.compare_to,
+		        stat->gap->asked);
 	for (size_t i = 0; i < stat->change_count; i++)
 		if (is_too_much(stat, &changes[i]))
 			ppi_say("%s grew by %.1f %%, more than %g %%",
