@@ -344,6 +344,10 @@ def sizes(b):
             check("%d, %s: so does the paper" % (width, scheme),
                   (int(paper[4:].split(",")[0]) < 100) == (scheme == "dark"),
                   paper)
+    b.open_page("small.html", 1180)
+    check("1180: the tools are one line", b.run(
+        "Math.abs(document.querySelector('#help').offsetTop -"
+        " document.querySelector('#reset').offsetTop) < 10"))
     # a command that brings names has an address in it
     for width in (360, 1280):
         b.open_page("small.html", width)

@@ -238,7 +238,7 @@ function setColor(id) {
 
 function offerSplits(facts) {
   const ways = waysToSplit(facts);
-  for (const [id, none] of [["root", "Roots: calls"], ["color", "Colours: modules"]]) {
+  for (const [id, none] of [["root", "Roots: calls"], ["color", "Colors: modules"]]) {
     const select = byId(id), word = none.replace(/:.*/, "");
     select.replaceChildren(make("option", none, { value: "" }),
       ...ways.map(([way, words]) => make("option", word + ": " + words, { value: way })));
