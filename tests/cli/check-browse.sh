@@ -47,6 +47,22 @@ for width in 40 60 80 200; do
 	end
 done
 
+# names have room before numbers of samples do, and words have lines
+echo 'main;company_product_subsystem_function_x 1' >long.folded
+begin 80 24
+type_keys "run $portprof browse long.folded" Enter
+await "80 columns: a name of 36 columns is whole" ' company_product_subsystem_function_x$'
+type_keys q
+end
+begin 40 24
+type_keys "run $portprof browse calls.folded" Enter
+await "40 columns again" 'leaf'
+type_keys r nothing Enter
+await "40 columns: words go on in the next line" '^such as 1,2 or 10%,20%$'
+await "and the table is below them" 'leaf'
+type_keys q
+end
+
 begin 80 24
 type_keys "run $portprof browse calls.folded 2>&1" Enter
 await "the title is the file" '^portprof browse: calls.folded'

@@ -154,6 +154,7 @@ for width in 40 60 80 200; do
 	shown
 	same "$width columns are kept" 0 \
 		"$(awk -v width=$width 'length > width' shown | wc -l)"
+	await "$width columns: the account, to its end" '(^| )unattributed'
 	[ $width -ge 80 ] || has "$width columns: names begin where names are" \
 		'FUNCTION' shown
 	[ $width -lt 80 ] || has "$width columns: modules, too" 'MODULE +FUNCTION' shown

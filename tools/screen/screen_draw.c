@@ -29,6 +29,39 @@ static void put(int y, int x, const char *text)
 		          (int)ppi_text_fit(text, (size_t)(COLS - x)));
 }
 
+/* A text on at most `most` lines, broken between words; the line after it. Three
+ * points at its end say that there is more. */
+static int put_wrapped(int y, int most, const char *text)
+{
+	size_t room = COLS > 0 ? (size_t)COLS : 1;
+
+	while (most-- > 1 && ppi_text_fit(text, room) < strlen(text)) {
+		size_t end = ppi_text_fit(text, room);
+
+		/* a word that is as long as a line is cut */
+		while (end > 0 && text[end] != ' ')
+			end--;
+		if (end == 0)
+			end = ppi_text_fit(text, room);
+		if (end == 0)
+			break;
+		if (y < LINES)
+			mvaddnstr(y, 0, text, (int)end);
+		y++;
+		text += end + (text[end] == ' ');
+	}
+	put(y, 0, text);
+	if (ppi_text_fit(text, room) < strlen(text) && COLS > 3)
+		put(y, COLS - 3, "...");
+	return y + 1;
+}
+
+/* Lines that a part of the head may take, so that the table keeps most. */
+static int head_lines(void)
+{
+	return LINES >= 16 ? LINES / 8 : 1;
+}
+
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -63,18 +96,19 @@ static void draw_title(const struct ppi_screen *screen,
 		put(0, COLS - length, right);
 }
 
-static void draw_account(const struct ppi_screen *screen,
-                         const struct ppi_screen_title *title)
+/* From line `y`; the line after it. */
+static int draw_account(const struct ppi_screen *screen,
+                        const struct ppi_screen_title *title, int y)
 {
 	const struct ppi_screen_head *head = &screen->head;
 	const portprof_stats *stats = &head->stats;
 	char weight[64], name[PPI_SHOWN_BYTES], rate[48] = "", idle[80] = "";
-	char states[400];
+	char states[400], line[1024];
 	struct ppi_scale scale;
 
 	if (!head->is_known) {
-		put(1, 0, "waiting for the first samples");
-		return;
+		put(y, 0, "waiting for the first samples");
+		return y + 2;
 	}
 	if (head->has_stats && stats->granted_hz > 0)
 		snprintf(rate, sizeof(rate), ", %g Hz granted",
@@ -82,13 +116,15 @@ static void draw_account(const struct ppi_screen *screen,
 	if (head->states)
 		ppi_screen_states_say(screen, states, sizeof(states));
 	if (head->states)
-		put_words(1, 0, "%s: %s", head->event, states);
+		snprintf(line, sizeof(line), "%s: %s", head->event, states);
 	else
-		put_words(1, 0, "%s%s%s%s", ppi_shown(head->event, name),
-		          title->backend[0] ? " by " : "", title->backend,
-		          rate);
+		snprintf(line, sizeof(line), "%s%s%s%s",
+		         ppi_shown(head->event, name),
+		         title->backend[0] ? " by " : "", title->backend,
+		         rate);
+	y = put_wrapped(y, head_lines(), line);
 	if (!head->has_stats)
-		return;
+		return y + 1;
 	if (stats->idle_time_ns) {
 		scale = ppi_scale_of(PORTPROF_UNIT_NANOSECONDS,
 		                     stats->idle_time_ns);
@@ -97,17 +133,21 @@ static void draw_account(const struct ppi_screen *screen,
 		snprintf(idle, sizeof(idle), "; idle %s", weight);
 	}
 	scale = ppi_scale_of(head->unit, stats->total_weight);
-	put_words(2, 0, "%s in %" PRIu64 " samples, %" PRIu64
-	          " lost, %.1f %% unattributed%s",
-	          ppi_say_weight(scale, stats->total_weight, weight,
-	                         sizeof(weight)),
-	          stats->kept_samples, stats->lost_samples,
-	          ppi_percent(stats->unattributed_weight, stats->total_weight),
-	          idle);
+	snprintf(line, sizeof(line),
+	         "%s in %" PRIu64 " samples, %" PRIu64
+	         " lost, %.1f %% unattributed%s",
+	         ppi_say_weight(scale, stats->total_weight, weight,
+	                        sizeof(weight)),
+	         stats->kept_samples, stats->lost_samples,
+	         ppi_percent(stats->unattributed_weight, stats->total_weight),
+	         idle);
+	return put_wrapped(y, head_lines(), line);
 }
 
-/* What is not all: "thread 12 alone, 10%,20% (Esc: all)". */
-static bool draw_filters(const struct ppi_screen *screen)
+/* What is not all: "thread 12 alone, 10%,20% (Esc: all)". False: nothing is left
+ * out. */
+static bool say_filters(const struct ppi_screen *screen, char *out,
+                        size_t bytes)
 {
 	char words[800], room[PPI_SHOWN_BYTES], on_room[PPI_SHOWN_BYTES];
 	size_t used = 0;
@@ -143,13 +183,14 @@ static bool draw_filters(const struct ppi_screen *screen)
 		                         ", names that contain '%s'",
 		                         screen->filter);
 	if (used)
-		put_words(3, 0, "%s (Esc: all)", words + 2);
+		snprintf(out, bytes, "%s (Esc: all)", words + 2);
 	return used > 0;
 }
 
-/* The newest word; else why nothing is read; else what the profile notes. */
-static void draw_note(const struct ppi_screen *screen,
-                      const struct ppi_screen_title *title)
+/* The newest word; else why nothing is read. False: there is neither. */
+static bool say_news(const struct ppi_screen *screen,
+                     const struct ppi_screen_title *title, char *out,
+                     size_t bytes)
 {
 	static const char *const asked[] = {
 		[PPI_TYPES_FILTER] = "show names that contain: ",
@@ -159,37 +200,53 @@ static void draw_note(const struct ppi_screen *screen,
 	const struct ppi_screen_head *head = &screen->head;
 	char room[PPI_SHOWN_BYTES];
 
-	attron(A_BOLD);
 	if (screen->typing != PPI_TYPES_NOTHING)
-		put_words(3, 0, "%s%s_", asked[screen->typing],
-		          screen->typing == PPI_TYPES_SEARCH ? screen->search
-		          : screen->typing == PPI_TYPES_TIMES
-		                  ? screen->times_text
-		                  : screen->filter);
+		snprintf(out, bytes, "%s%s_", asked[screen->typing],
+		         screen->typing == PPI_TYPES_SEARCH ? screen->search
+		         : screen->typing == PPI_TYPES_TIMES
+		                 ? screen->times_text
+		                 : screen->filter);
 	else if (screen->word[0])
-		put(3, 0, ppi_shown(screen->word, room));
+		snprintf(out, bytes, "%s", ppi_shown(screen->word, room));
 	else if (head->has_failed)
-		put(3, 0, ppi_shown(head->why, room));
+		snprintf(out, bytes, "%s", ppi_shown(head->why, room));
 	else if (title->ended[0] && !screen->function)
-		put_words(3, 0, "%s; q leaves", title->ended);
+		snprintf(out, bytes, "%s; q leaves", title->ended);
+	else
+		return false;
+	return true;
+}
+
+/* News; else of what the rows are; else what the profile notes. From line `y`; the
+ * line after it. */
+static int draw_note(const struct ppi_screen *screen,
+                     const struct ppi_screen_title *title, int y)
+{
+	char line[PPI_SHOWN_BYTES + 100] = "", room[PPI_SHOWN_BYTES];
+	bool is_news = say_news(screen, title, line, sizeof(line));
+
+	if (!is_news && screen->function)
+		snprintf(line, sizeof(line), "callers and callees of %s (Esc: back)",
+		         ppi_shown(screen->function, room));
+	else if (!is_news && !say_filters(screen, line, sizeof(line)) &&
+	         screen->head.note[0])
+		snprintf(line, sizeof(line), "note: %s",
+		         ppi_shown(screen->head.note, room));
+	if (is_news)
+		attron(A_BOLD);
+	y = put_wrapped(y, head_lines(), line);
 	attroff(A_BOLD);
-	if (screen->typing != PPI_TYPES_NOTHING || screen->word[0] ||
-	    head->has_failed || (title->ended[0] && !screen->function))
-		return;
-	if (screen->function)
-		put_words(3, 0, "callers and callees of %s (Esc: back)",
-		          ppi_shown(screen->function, room));
-	else if (!draw_filters(screen) && head->note[0])
-		put_words(3, 0, "note: %s", ppi_shown(head->note, room));
+	return y;
 }
 
 /* ---- columns ---- */
 
 enum { NUMBER_WIDTH = 9, MODULE_WIDTH = 18, MODULE_LEAST = 12,
-       NAME_LEAST = 24 };
+       NAME_LEAST = 24, NAME_GOOD = 36 };
 
 /* Which fit: names need their part, and a narrow screen has the one share that
- * rows are sorted by. */
+ * rows are sorted by. Numbers of samples, and wide modules, are for screens on which
+ * names have room. */
 struct columns {
 	bool has_recent, has_all, has_states, has_calls, has_samples;
 	int module_width; /* 0: no module */
@@ -228,6 +285,7 @@ static struct columns columns_of(const struct ppi_screen *screen)
 		columns.has_calls = take_room(&room, NUMBER_WIDTH, has_calls);
 	if (take_room(&room, MODULE_LEAST + 1, has_modules))
 		columns.module_width = MODULE_LEAST;
+	room -= NAME_GOOD - NAME_LEAST;
 	columns.has_samples = take_room(&room, NUMBER_WIDTH + 1,
 	                                !is_tree && !columns.has_states);
 	if (columns.module_width &&
@@ -436,19 +494,18 @@ void ppi_screen_scroll(struct ppi_screen *screen)
 		screen->first = 0;
 }
 
-static void draw_tables(struct ppi_screen *screen)
+/* From line `y` on, which has the columns' names. */
+static void draw_tables(struct ppi_screen *screen, int y)
 {
-	int end = LINES - 1, middle = end;
+	int end = LINES - 1, first = y + 1, middle = end;
 	struct columns columns = columns_of(screen);
 
 	if (screen->function)
-		middle = PPI_SCREEN_FIRST_ROW + (end - PPI_SCREEN_FIRST_ROW) / 2;
-	screen->row_room = middle > PPI_SCREEN_FIRST_ROW
-	                           ? (size_t)(middle - PPI_SCREEN_FIRST_ROW)
-	                           : 0;
+		middle = first + (end - first) / 2;
+	screen->row_room = middle > first ? (size_t)(middle - first) : 0;
 	ppi_screen_scroll(screen);
-	draw_head(screen, PPI_SCREEN_FIRST_ROW - 1, &columns, false);
-	draw_rows(screen, PPI_SCREEN_FIRST_ROW, middle, &columns, &screen->rows,
+	draw_head(screen, y, &columns, false);
+	draw_rows(screen, first, middle, &columns, &screen->rows,
 	          screen->first, screen->at);
 	if (screen->function && middle + 1 < end) {
 		draw_head(screen, middle, &columns, true);
@@ -548,7 +605,7 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 	bool is_good = false;
 
 	memset(&code, 0, sizeof(code));
-	put(3, 0, "looking for lines ...");
+	put(screen->note_at, 0, "looking for lines ...");
 	clrtoeol();
 	refresh();
 	pthread_mutex_lock(&data->lock);
@@ -585,17 +642,18 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 	clearok(curscr, TRUE); /* objdump may have said something */
 }
 
-static void draw_listing(struct ppi_screen *screen)
+static void draw_listing(struct ppi_screen *screen, int y)
 {
-	int end = LINES - 1, y = PPI_SCREEN_FIRST_ROW;
+	int end = LINES - 1;
 	char room[PPI_SHOWN_BYTES];
 
-	screen->row_room = end > y ? (size_t)(end - y) : 0;
 	attron(A_BOLD | A_UNDERLINE);
-	mvhline(y - 1, 0, ' ', COLS);
-	put_words(y - 1, 0, "%9s  %s (Esc: back)", "share",
+	mvhline(y, 0, ' ', COLS);
+	put_words(y, 0, "%9s  %s (Esc: back)", "share",
 	          ppi_shown(screen->listed ? screen->listed : "", room));
 	attroff(A_BOLD | A_UNDERLINE);
+	y++;
+	screen->row_room = end > y ? (size_t)(end - y) : 0;
 	for (size_t i = screen->first_line;
 	     i < screen->lines.count && y < end; i++, y++) {
 		const struct ppi_screen_line *line = 
@@ -669,17 +727,19 @@ static void draw_help(const struct ppi_screen *screen)
 void ppi_screen_draw(struct ppi_screen *screen,
                      const struct ppi_screen_title *title)
 {
+	int y;
+
 	erase();
 	draw_title(screen, title);
 	if (screen->has_help) {
 		draw_help(screen);
 	} else {
-		draw_account(screen, title);
-		draw_note(screen, title);
+		screen->note_at = draw_account(screen, title, 1);
+		y = draw_note(screen, title, screen->note_at);
 		if (screen->lines.count)
-			draw_listing(screen);
+			draw_listing(screen, y);
 		else
-			draw_tables(screen);
+			draw_tables(screen, y);
 	}
 	draw_keys(screen);
 	refresh();

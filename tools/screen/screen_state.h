@@ -75,15 +75,13 @@ struct ppi_screen {
 	char *chosen;        /* its name; NULL: it is the first, whichever */
 	uint64_t chosen_key;
 	size_t row_room;     /* rows that fit */
+	int note_at;         /* the line of the newest word */
 
 	/* The listing of a function; no lines: there is none. */
 	struct ppi_vector lines; /* struct ppi_screen_line */
 	size_t first_line;
 	char *listed; /* of which */
 };
-
-/* Columns below the head. */
-enum { PPI_SCREEN_FIRST_ROW = 5 };
 
 /* What a row of the table is called. */
 const char *ppi_screen_row_name(const struct ppi_screen *screen,
