@@ -316,6 +316,18 @@ build >noise.txt <<'EOF2'
 /b/app rest 1000
 EOF2
 gate "within noise" 0 --fail-above 10% --function few noisy.txt noise.txt
+# noise never fails, and beyond it nothing may grow
+gate "nothing may grow" 3 --fail-above 0 fast.txt slow.txt
+gate "nothing may grow: it shrank" 0 --fail-above 0% slow.txt fast.txt
+gate "a name that nothing has" 1 --fail-above 10% --function hit fast.txt slow.txt
+has "which" "no function 'hit'" words
+build >other.txt <<'EOF2'
+/b/app hotter 1200
+/b/app rest 1000
+EOF2
+gate "a new function" 3 --fail-above 10% --function 'hot*' fast.txt other.txt
+has "a new function: its name" 'hotter is new' words
+gate "one that is gone" 0 --fail-above 10% --function hot fast.txt other.txt
 gate "no percentage" 2 --fail-above often slow.txt fast.txt
 diff -j --fail-above 10 --function hot fast.txt slow.txt
 same "JSON: status" 3 "$status"

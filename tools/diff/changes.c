@@ -289,11 +289,13 @@ static bool leave_out(struct ppi_changes *changes,
 		ppi_functions_meant(asked->function, changes->count,
 		                    function_of, changes, is_meant);
 	changes->beyond = 0;
+	changes->lacks_function = asked->function != NULL;
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct ppi_change *one = &changes->changes[i];
 
 		if (asked->function && !is_meant[i])
 			continue;
+		changes->lacks_function = false;
 		if (100 * fabs(one->after - one->before) <
 		    asked->percent_least * one->before)
 			continue;
@@ -485,7 +487,7 @@ double ppi_change_percent(const struct ppi_change *change)
 void ppi_gate_judge(struct ppi_gate *gate, const struct ppi_changes *changes,
                     bool has_pattern)
 {
-	if (gate->percent <= 0)
+	if (gate->percent < 0)
 		return;
 	if (!has_pattern) {
 		gate->is_failed = !changes->total.is_noise &&

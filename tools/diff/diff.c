@@ -387,6 +387,12 @@ static bool print(struct options *options, struct ppi_page *page)
 	else
 		ppi_diff_print(sides, &changes, &options->form, stdout);
 	say_gate(&options->gate, &changes);
+	/* a gate that names nothing would stand open for ever */
+	if (is_good && changes.lacks_function) {
+		ppi_say("no function '%s' is in a sample of either profile; "
+		        "portprof report -n 0 shows them", asked.function);
+		is_good = false;
+	}
 	ppi_changes_free(&changes);
 	return is_good;
 }
@@ -504,6 +510,7 @@ int ppi_diff_main(int argc, char **argv)
 	struct options options = {
 		.form = { .asked.keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
 		          .row_limit = 30 },
+		.gate = { .percent = -1 },
 	};
 	size_t behind = words_behind(argc, argv);
 	int status = ppi_line_read(&line, argc, argv, &options);

@@ -25,6 +25,7 @@ struct ppi_changes {
 	struct ppi_change *changes; /* beyond noise first, largest first */
 	size_t count, beyond;
 	size_t tested; /* before some were left out */
+	bool lacks_function; /* none is what the wish names */
 	struct ppi_change total; /* of both profiles; no row */
 	double scale; /* what `before` was multiplied by: 1 but normalized */
 	size_t runs[2];
@@ -62,7 +63,7 @@ const char *ppi_change_verdict(const struct ppi_change *change);
 /* ---- what grew by more than is allowed: --fail-above ---- */
 
 struct ppi_gate {
-	double percent; /* 0: nothing is refused */
+	double percent; /* below 0: nothing is refused */
 	/* What grew most among what may not, or NULL: then the total. */
 	const struct ppi_change *worst;
 	bool is_failed;

@@ -122,7 +122,7 @@ bool ppi_diff_print_json(const struct ppi_changes_side sides[2],
 	ppi_json_object(&json, "total");
 	put_change(&json, changes, &changes->total);
 	ppi_json_close(&json);
-	if (form->gate->percent > 0)
+	if (form->gate->percent >= 0)
 		ppi_json_real(&json, "fail_above", form->gate->percent);
 	else
 		ppi_json_null(&json, "fail_above");
