@@ -185,6 +185,15 @@ if $cc -O2 -g -fno-omit-frame-pointer -o framed subject.c 2>/dev/null &&
 			doctor -j ./bare
 		holds "neither frame tables nor frame pointers" \
 			'f["call-chains"]["verdict"] == "no" and "-fno-omit-frame-pointer" in f["call-chains"]["remedy"]'
+		# Go's own tables, in a program that has nothing else
+		if echo table >table && [ -x bare ] && objcopy \
+			--add-section .gopclntab=table bare gopher 2>/dev/null; then
+			doctor -j ./gopher
+			holds "a Go program: it has frame pointers" \
+				'f["call-chains"]["verdict"] == "works" and "Go" in f["call-chains"]["words"]'
+			holds "and no flag of another compiler" \
+				'"-ldflags" in f["debug-info"]["remedy"] and not f["call-chains"]["remedy"]'
+		fi
 		doctor -j ./frameless
 		;;
 	*) skip "without frame pointers" "this ABI may keep them all the same" ;;
@@ -201,6 +210,19 @@ if $cc -O2 -g -fno-omit-frame-pointer -o framed subject.c 2>/dev/null &&
 	fi
 else
 	skip "programs" "no compiler, or built without libelf"
+fi
+if command -v go >/dev/null; then
+	cat >gopher.go <<'EOF'
+package main
+
+func main() { println("hello") }
+EOF
+	if GO111MODULE=off GOCACHE=$tmp/cache go build -ldflags=-s -o gopher gopher.go \
+		2>/dev/null; then
+		doctor -j ./gopher
+		holds "a stripped Go program has its callers and names" \
+			'f["call-chains"]["verdict"] == "works" and f["debug-info"]["verdict"] == "limited" and "names" in f["debug-info"]["words"]'
+	fi
 fi
 doctor -j sh
 same "a program in the path: status" 0 "$status"

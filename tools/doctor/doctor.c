@@ -220,6 +220,11 @@ static void chains(struct ppi_doctor *doctor, const char *name,
 			       "%s: unknown "
 			       "how it was compiled, on this kind of CPU",
 			       name);
+	else if (program->is_go && !has_tables) /* since Go 1.7 and 1.12 */
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
+		               PORTPROF_VERDICT_WORKS, NULL, "%s: it is a Go "
+		               "program, whose functions keep a frame pointer: "
+		               "portprof record -g finds their callers", name);
 	else if (has_tables && !missing)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
 		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u functions "
@@ -261,10 +266,14 @@ static bool has_debug_file(const struct ppi_doctor_host *host,
 	return file != NULL;
 }
 
-static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
+static void say_debug_remedy(const struct ppi_doctor_host *host,
+                             const struct ppi_program *program, bool is_own,
                              const char *path, char *out, size_t room)
 {
-	if (is_own)
+	if (is_own && program->is_go)
+		snprintf(out, room, "build it without -s and -w of go build's "
+		         "-ldflags, and do not strip it");
+	else if (is_own)
 		snprintf(out, room, "compile it with -g, and do not strip it");
 	else
 		ppi_debug_remedy(host->root, path, "record --debuginfod -- "
@@ -278,8 +287,9 @@ static void debug_info(struct ppi_doctor *doctor, const char *name,
 	char remedy[640];
 
 	/* who installed a program cannot compile it in another way */
-	say_debug_remedy(doctor->host, is_own && !ppi_is_packaged(path), path,
-	                 remedy, sizeof(remedy));
+	say_debug_remedy(doctor->host, program,
+	                 is_own && !ppi_is_packaged(path), path, remedy,
+	                 sizeof(remedy));
 	if (program->has_lines ||
 	    has_debug_file(doctor->host, program->build_id))
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
@@ -474,9 +484,7 @@ int ppi_doctor_main(int argc, char **argv)
 		status = PPI_EXIT_FAILED;
 	}
 	ppi_doctor_free(&doctor);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		ppi_say("the findings could not be written");
+	if (!ppi_stdout_is_whole("the findings"))
 		status = PPI_EXIT_FAILED;
-	}
 	return status;
 }

@@ -125,9 +125,10 @@ void ppi_doctor_print_event_json(const struct ppi_doctor_event *event,
 
 struct ppi_program {
 	bool is_static;
-	bool has_names;     /* of all functions: .symtab */
+	bool has_names;     /* of all functions: .symtab, or Go's own table */
 	bool has_lines;     /* .debug_info or .debug_line */
 	bool is_known;      /* the instructions of this CPU are */
+	bool is_go;         /* made by Go's compiler */
 	char build_id[80];  /* hexadecimal; "" none */
 	unsigned functions; /* that were looked at */
 	unsigned framed;    /* of them, that keep a frame pointer */

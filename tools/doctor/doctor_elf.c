@@ -192,6 +192,8 @@ int ppi_program_read(const char *path, struct ppi_program *program)
 		ppi_elf_build_id(elf, program->build_id,
 		                 sizeof(program->build_id));
 		look_at_sections(elf, program);
+		program->is_go = ppi_elf_is_go(elf);
+		program->has_names |= ppi_elf_has_go_names(elf);
 		if (program->is_known)
 			program->tabled = count_tables(elf);
 	}

@@ -74,6 +74,9 @@ Elf_Data *ppi_elf_section(Elf *elf, const char *wanted);
  * ran out. */
 bool ppi_elf_add_go(Elf *elf, struct ppi_symbol_table *table);
 
+/* Whether that table is there and would be read. */
+bool ppi_elf_has_go_names(Elf *elf);
+
 /* What the compiler left that a frame pointer depends on (symbols_go.c).
  * Whether it is Go's; its code between a function's start and an address. */
 bool ppi_elf_is_go(Elf *elf);

@@ -112,10 +112,19 @@ static int machine_of(Elf *elf)
 	return gelf_getehdr(elf, &header) ? header.e_machine : EM_NONE;
 }
 
-/* Kept in stripped files, too (Go's cmd/link). */
+/* Kept in stripped files, too (Go's cmd/link); the second is of programs that can be
+ * loaded anywhere. */
 bool ppi_elf_is_go(Elf *elf)
 {
-	return ppi_elf_section(elf, ".gopclntab") != NULL;
+	return ppi_elf_section(elf, ".gopclntab") ||
+	       ppi_elf_section(elf, ".data.rel.ro.gopclntab");
+}
+
+bool ppi_elf_has_go_names(Elf *elf)
+{
+	struct table table;
+
+	return begin(elf, &table) && word(&table, 2) != 0;
 }
 
 /* lea N(%rsp),%rbp with a byte or a word; mov %rsp,%rbp. */
