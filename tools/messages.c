@@ -212,6 +212,20 @@ void ppi_say(const char *words, ...)
 	va_end(list);
 }
 
+bool ppi_stdout_is_whole(const char *what)
+{
+	int failed;
+
+	/* what did not fit was kept, and fails again with its reason */
+	errno = 0;
+	failed = fflush(stdout);
+	if (failed == 0 && !ferror(stdout))
+		return true;
+	ppi_say("%s could not be written%s%s", what, errno ? ": " : "",
+	        errno ? strerror(errno) : "");
+	return false;
+}
+
 int ppi_say_usage(int status, const char *verb, const char *words, ...)
 {
 	va_list list;

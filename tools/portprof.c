@@ -153,10 +153,9 @@ static int help_with(char *name)
 /* Words that were not written are no success. */
 static int finish(int status)
 {
-	if (status != PPI_EXIT_OK || (fflush(stdout) == 0 && !ferror(stdout)))
-		return status;
-	ppi_say("standard output cannot be written");
-	return PPI_EXIT_FAILED;
+	return status != PPI_EXIT_OK || ppi_stdout_is_whole("standard output")
+	               ? status
+	               : PPI_EXIT_FAILED;
 }
 
 static int run(int argc, char **argv)

@@ -42,6 +42,10 @@ int ppi_say_usage(int status, const char *verb, const char *words, ...)
 #endif
 	;
 
+/* Whether all of standard output was written; false with words, which begin with
+ * `what`, and the reason. */
+bool ppi_stdout_is_whole(const char *what);
+
 /* What the library's last failure was, after "DOING: " if that is not NULL. */
 void ppi_say_failure(const char *doing);
 

@@ -63,7 +63,7 @@ refused "a malformed event" 1 "column 8" --explain cycles:u=0:k=0
 if [ -w /dev/full ]; then
 	"$portprof" list >/dev/full 2>"$tmp/words"
 	same "a full disk: status" 1 $?
-	has "a full disk: words" 'could not be written' "$tmp/words"
+	has "a full disk: why" 'could not be written: No space' "$tmp/words"
 fi
 
 ### What any backend has

@@ -42,7 +42,7 @@ if [ -w /dev/full ]; then
 		# shellcheck disable=SC2086
 		"$portprof" $asked >/dev/full 2>"$tmp/words"
 		same "$asked to a full disk: status" 1 $?
-		has "$asked to a full disk: words" 'output cannot be written' \
+		has "$asked to a full disk: why" 'output could not be written: No space' \
 			"$tmp/words"
 	done
 fi

@@ -228,7 +228,7 @@ same "its name finds an event without its modifiers ($name)" 0 $?
 if [ -w /dev/full ]; then
 	"$portprof" report -i good.pb.gz >/dev/full 2>"$tmp/words"
 	same "report to a full disk: status" 1 $?
-	has "report to a full disk: words" 'could not be written' "$tmp/words"
+	has "report to a full disk: why" 'could not be written: No space' "$tmp/words"
 fi
 
 ### The command itself

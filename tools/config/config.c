@@ -528,9 +528,7 @@ int ppi_config_main(int argc, char **argv)
 		status = view.is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}
 	free_view(&view);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		ppi_say("the settings could not be written");
+	if (!ppi_stdout_is_whole("the settings"))
 		status = PPI_EXIT_FAILED;
-	}
 	return status;
 }

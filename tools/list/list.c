@@ -434,9 +434,7 @@ int ppi_list_main(int argc, char **argv)
 		                                 : PPI_EXIT_FAILED;
 	}
 	free_list(&list);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		ppi_say("the list could not be written");
+	if (!ppi_stdout_is_whole("the list"))
 		status = PPI_EXIT_FAILED;
-	}
 	return status;
 }

@@ -344,10 +344,7 @@ static bool print_filtered(struct printing *printing)
 	case PPI_FILTER_NOTHING: /* it has said so */
 		break;
 	}
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		ppi_say("the report could not be written");
-		is_good = false;
-	}
+	is_good = ppi_stdout_is_whole("the report") && is_good;
 	free(is_left_out);
 	return is_good;
 }
