@@ -205,6 +205,13 @@ if [ "$id" ] && command -v objcopy >/dev/null; then
 	has "stripped: the report says what would help" \
 		'^plain has no symbols for [0-9.]+ % of the total: keep the symbol table' \
 		"$tmp/report"
+	# of what is shown where that is not all, and -q prints rows alone
+	report -i p.pb.gz --module plain
+	has "stripped: of what" \
+		'^plain has no symbols for [0-9.]+ % of what is shown: ' "$tmp/report"
+	"$portprof" report -i p.pb.gz -q >"$tmp/report"
+	has "-q: the rows" ' plain +plain' "$tmp/report"
+	has_not "-q: nothing else" 'has no symbols' "$tmp/report"
 	report -i p.pb.gz -q --debug-dir debug
 	has "stripped: a debug file by build-id gives the name" \
 		' plain +secret_work$' "$tmp/report"
@@ -410,7 +417,7 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 		done
 		unset MADE_IN
 		record -q -g -b "$backend" -F 1000 -o p.pb.gz -- ./made
-		report -i p.pb.gz -q
+		report -i p.pb.gz
 		has "$backend: and what would name it" 'perf-PID\.map' "$tmp/report"
 		report -i p.pb.gz -q --tree
 		has "$backend: the tree has that row" 'PID [0-9]+\)' "$tmp/report"
@@ -425,7 +432,7 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 			python3=PYTHONPERFSUPPORT dotnet=DOTNET_PerfMapEnabled; do
 			cp made "${runtime%%=*}"
 			record -q -b "$backend" -F 1000 -o p.pb.gz -- "./${runtime%%=*}"
-			report -i p.pb.gz -q
+			report -i p.pb.gz
 			has "$backend: what ${runtime%%=*} needs" "${runtime#*=}" \
 				"$tmp/report"
 		done

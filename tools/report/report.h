@@ -112,6 +112,9 @@ struct ppi_report_more {
 void ppi_report_print_rows(const struct ppi_report *report,
                            const struct ppi_rows *rows, FILE *out);
 
+/* What shares are of, in words. */
+const char *ppi_report_of_what(const struct ppi_report *report);
+
 /* Below them: what would name code that has no name or line, and where a clock's
  * samples waited. */
 void ppi_report_print_hints(const struct ppi_report *report,

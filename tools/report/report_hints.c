@@ -39,9 +39,10 @@ static void print_lacking(const struct ppi_report *report,
 		is_command = ppi_names_remedy(report->profile, report->path,
 		                              module, of_lines, remedy,
 		                              sizeof(remedy));
-		snprintf(words, sizeof(words), "%s has no %s for %.1f %% of the "
-		         "total%s%.400s.", module, lacks, share,
-		         is_command ? "" : ": ", is_command ? "" : remedy);
+		snprintf(words, sizeof(words), "%s has no %s for %.1f %% of "
+		         "%s%s%.400s.", module, lacks, share,
+		         ppi_report_of_what(report), is_command ? "" : ": ",
+		         is_command ? "" : remedy);
 		ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
 		/* a line of its own, so that it can be copied */
 		if (is_command) {
@@ -65,7 +66,8 @@ static void print_made(const struct ppi_report *report,
 		if (share < 0.1)
 			break;
 		snprintf(words, sizeof(words), "Code made while running has no "
-		         "names for %.1f %% of the total: %s.", share,
+		         "names for %.1f %% of %s: %s.", share,
+		         ppi_report_of_what(report),
 		         made->modules[i].module);
 		fputs(i ? "" : "\n", out);
 		ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
@@ -82,8 +84,8 @@ static void print_python(const struct ppi_report *report,
 	if (share < 5)
 		return;
 	snprintf(words, sizeof(words), "Python's own functions have no names in "
-	         "%.1f %% of the total: start python (3.12 or later) with "
-	         "-X perf.", share);
+	         "%.1f %% of %s: start python (3.12 or later) with -X perf.",
+	         share, ppi_report_of_what(report));
 	fputs("\n", out);
 	ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
 }

@@ -116,8 +116,11 @@ static void print_text(const struct printing *printing,
 	if (more->callees.function)
 		ppi_report_print_edges(report, PPI_CALLEES, &more->callees,
 		                       stdout);
-	if (!printing->options->is_quiet)
-		ppi_report_print_rest(report, stdout);
+	if (printing->options->is_quiet)
+		return;
+	if (!more->holders && !has_edges)
+		ppi_report_print_hints(report, rows, stdout);
+	ppi_report_print_rest(report, stdout);
 }
 
 static void print_csv(const struct printing *printing,

@@ -526,7 +526,11 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		           "(idle waits; --idle shows them)");
 	if (report->idle && !report->is_filtered)
 		print_idle(&columns, report->idle, 0, "(idle)");
-	ppi_report_print_hints(report, rows, out);
+}
+
+const char *ppi_report_of_what(const struct ppi_report *report)
+{
+	return report->is_filtered ? "what is shown" : "the total";
 }
 
 void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
@@ -545,7 +549,7 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	        function,
 	        ppi_say_weight(columns.scale, rows->weight, text, sizeof(text)),
 	        ppi_percent(rows->weight, report->shown),
-	        report->is_filtered ? "what is shown" : "the total");
+	        ppi_report_of_what(report));
 	print_heads(&columns, "weight");
 	columns.total = rows->weight;
 	for (size_t i = 0; i < shown; i++)
