@@ -84,14 +84,14 @@ cat bytes
 timed() {
 	timed_words=$1
 	shift
-	: >times
+	: >seconds
 	for _ in $(seq "$runs"); do
 		began=$(now)
 		"$@" >answer 2>words || { cat words >&2; exit 1; }
-		since "$began" >>times
-		echo >>times
+		since "$began" >>seconds
+		echo >>seconds
 	done
-	sort -n times | awk -v words="$timed_words" '{ t[NR] = $1 }
+	sort -n seconds | awk -v words="$timed_words" '{ t[NR] = $1 }
 		END { printf "%-42s %6.2f s (%.2f to %.2f)\n", words, t[int((NR + 1) / 2)],
 			t[1], t[NR] }'
 }

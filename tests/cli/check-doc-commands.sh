@@ -79,8 +79,11 @@ done <"$tmp/commands"
 cat $pages | grep -o 'portprof_[a-z0-9_]*' | grep -v '_$' | sort -u >"$tmp/named"
 cat "$srcdir"/api/portprof/*.h "$srcdir"/api/*.h "$srcdir"/compat/*/portprof/compat/*.h \
 	"$srcdir/api/portprof.f90" >"$tmp/declared"
+# what the account for Prometheus has is no function
 missing=$(while read -r name; do
-	grep -q "$name" "$tmp/declared" || echo "$name"
+	grep -q "$name" "$tmp/declared" ||
+		grep -q "\"${name#portprof_}\"" "$srcdir/tools/record/record_health.c" ||
+		echo "$name"
 done <"$tmp/named")
 same "$(wc -l <"$tmp/named" | tr -d ' ') names of the library are declared" "" "$missing"
 tap_end

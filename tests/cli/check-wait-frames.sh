@@ -8,10 +8,10 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 need_waits
 need_command python3
-[ "$(id -u)" -eq 0 ] && cat /proc/self/stack >/dev/null 2>&1 || {
+if [ "$(id -u)" -ne 0 ] || ! cat /proc/self/stack >/dev/null 2>&1; then
 	echo "skip: who is not the administrator may not see stacks in the kernel"
 	exit 77
-}
+fi
 
 # Threads that wait in ten known ways, and where each of them is: "COMM NAME NAME ..."
 # from the leaf up. A name of several threads is left out.
@@ -19,7 +19,7 @@ need_command python3
 waiter=$!
 at_end="kill $waiter 2>/dev/null"
 sleep 1
-for task in /proc/$waiter/task/*; do
+for task in /proc/"$waiter"/task/*; do
 	printf '%s' "$(cat "$task/comm")"
 	sed -n 's/^\[<[0-9a-f]*>\] \([^+]*\)+.*/ \1/p' "$task/stack" | tr -d '\n'
 	echo

@@ -240,22 +240,27 @@ static void is_interrupted(void)
 	pthread_join(thread, NULL);
 }
 
-static void *burn_a_while(void *unused)
+static atomic_bool has_slept;
+
+static void *burn_meanwhile(void *unused)
 {
 	(void)unused;
-	odd_burn(100);
+	while (!atomic_load(&has_slept))
+		odd_burn(1);
 	return NULL;
 }
 
+/* Ticks of a process go to the thread that runs: while it ends, to another one. */
 static void sleeps_undisturbed(void)
 {
 	struct timespec long_time = { 0, 300000000 };
 	pthread_t thread;
 
 	handle(SIGUSR1, count_signal, 0);
-	pthread_create(&thread, NULL, burn_a_while, NULL);
+	pthread_create(&thread, NULL, burn_meanwhile, NULL);
 	odd_burn(5);
 	odd_say("nanosleep", nanosleep(&long_time, NULL));
+	atomic_store(&has_slept, true);
 	pthread_join(thread, NULL);
 }
 

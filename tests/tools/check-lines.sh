@@ -213,7 +213,7 @@ for cc in "$CC" clang; do
 	nm "$tmp/split" | sed -n 's/^\([0-9a-f]*\) T subject_outer$/\1/p' |
 		"$probe" -l "$tmp/split" >"$tmp/out"
 	has "$cc -gsplit-dwarf: the missing file is named" \
-		'^note: inlined .*split.* split\.dwo is not there' "$tmp/out"
+		'^note: inlined .*split.* [^ ]*/split\.dwo is not there' "$tmp/out"
 	: >"$tmp/split.dwp"
 	nm "$tmp/split" | sed -n 's/^\([0-9a-f]*\) T subject_outer$/\1/p' |
 		"$probe" -l "$tmp/split" >"$tmp/out"
