@@ -44,15 +44,27 @@ value() {
 	sed -n "s|^$1=||p" "$tmp/printed"
 }
 
-# near WORDS GOT WANTED: within a tenth and three samples of 10 ms
+# What other machines on the same processor took from this one, in ms so far: perf
+# counts it, and the programs' own clocks do not.
+stolen() {
+	# shellcheck disable=SC2016 # awk's own
+	${AWK:-awk} '$1 == "cpu" { print $9 * 10 }' /proc/stat 2>/dev/null || echo 0
+}
+stolen_before=$(stolen)
+
+# near WORDS GOT WANTED: within a tenth and three samples of 10 ms, and what was
+# stolen since the last time
 near() {
 	near_room=$((${3:-0} / 10 + 30))
+	near_stolen=$(($(stolen) - stolen_before))
+	stolen_before=$((stolen_before + near_stolen))
 	if [ "${2:--1}" -ge $((${3:-0} - near_room)) ] &&
-		[ "${2:--1}" -le $((${3:-0} + near_room)) ]; then
+		[ "${2:--1}" -le $((${3:-0} + near_room + near_stolen)) ]; then
 		ok "$1"
 	else
 		not_ok "$1"
-		echo "# ${2:-nothing} ms: not ${3:-?} +- $near_room"
+		echo "# ${2:-nothing} ms: not ${3:-?} +- $near_room," \
+			"$near_stolen stolen"
 	fi
 }
 

@@ -36,16 +36,28 @@ def refused(function):
 
 case("version", portprof.version().count(".") == 2, portprof.version())
 
+def stolen():
+    """What other machines took from this one, in ns so far: task-clock counts it."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[8]) * 10_000_000
+    except (OSError, IndexError):
+        return 0
+
+
 # counters
+taken = stolen()
 before = time.process_time_ns()
 with portprof.Counters("task-clock,page-faults") as counters:
     inner = time.process_time_ns()
     spin(100)
     inner = time.process_time_ns() - inner
 outer = time.process_time_ns() - before
+taken = stolen() - taken
 count = counters["task-clock"]
 case("a block counts what the process's own clock says",
-     inner - 2e6 <= count.value <= outer + 2e6, (inner, count, outer))
+     inner - 2e6 <= count.value <= outer + taken + 2e6,
+     (inner, count, outer, taken))
 case("it is a mapping in the order of the list",
      list(counters) == ["task-clock", "page-faults"], list(counters))
 again = counters["task-clock"]
