@@ -439,6 +439,9 @@ static void wait_for_child(void)
 	pid_t child = fork();
 
 	if (child == 0) {
+#ifdef __linux__
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
 		name_thread("signal");
 		pause();
 		_exit(0);
