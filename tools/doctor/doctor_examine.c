@@ -204,10 +204,22 @@ static void kernel_names(struct ppi_doctor *doctor)
 		               "/proc/kallsyms shows this user no addresses");
 }
 
+/* On Linux one of these works; a system that only has a /proc like its has none. */
+static bool is_linux(const struct ppi_doctor *doctor)
+{
+	for (size_t i = 0; i < doctor->backend_count; i++)
+		if (doctor->backends[i].is_usable &&
+		    (strcmp(doctor->backends[i].name, "timer") == 0 ||
+		     strcmp(doctor->backends[i].name, "perf") == 0))
+			return true;
+	return false;
+}
+
 /* The own one stands for all: who may read it may read others'. */
 static void kernel_stacks(struct ppi_doctor *doctor)
 {
-	FILE *file = ppi_doctor_open_file(doctor->host, "/proc/self/stack");
+	FILE *file = is_linux(doctor)
+		? ppi_doctor_open_file(doctor->host, "/proc/self/stack") : NULL;
 	char line[64];
 	bool has_line = file && fgets(line, sizeof(line), file);
 
