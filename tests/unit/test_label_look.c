@@ -48,7 +48,8 @@ static void serve(int in, int out)
 		uint64_t now_ns;
 
 		if (byte == 'x' && dup2(in, 0) == 0 && dup2(out, 1) == 1)
-			execlp("sh", "sh", "-c", "printf 12345678; exec cat >&2",
+			/* which stays that program */
+			execlp("sh", "sh", "-c", "printf 12345678; cat >&2; :",
 			       NULL);
 		if (byte == 'm') /* so many that a ring overflows */
 			for (unsigned i = 0; i < 1u << 18; i++)
