@@ -44,6 +44,7 @@ libportprof_base_la_SOURCES = \
 	base/foreign_file.h \
 	base/fork_guard.c \
 	base/fork_guard.h \
+	base/hash.h \
 	base/host.c \
 	base/host.h \
 	base/json.c \

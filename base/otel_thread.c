@@ -7,6 +7,7 @@
 #if defined(__linux__) && defined(__GNUC__) && \
 	(defined(__x86_64__) || defined(__aarch64__))
 #include "base/clock_ns.h"
+#include "base/hash.h"
 #include "base/label_store.h"
 #include "base/otel_context.h"
 #include "base/otel_publish.h"
@@ -279,15 +280,6 @@ static size_t read_record(unsigned char record[RECORD_MAX])
 	return HEAD + (size_t)bytes;
 }
 
-static uint64_t hash_of(const unsigned char *bytes, size_t count)
-{
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-	return hash;
-}
-
 struct text {
 	char bytes[2048];
 	size_t used;
@@ -363,11 +355,12 @@ static void add_attributes(struct text *text, const unsigned char *record,
  * them, so that what the others have in common stays known. */
 static uint32_t make_set(const unsigned char *record, size_t bytes)
 {
+	static const unsigned char no_ids[24];
 	struct text text;
 
 	text.used = 0;
 	add_attributes(&text, record, bytes);
-	if (hash_of(record, 24) != hash_of((const unsigned char[24]){ 0 }, 24) &&
+	if (memcmp(record, no_ids, sizeof(no_ids)) != 0 &&
 	    atomic_fetch_add(&own.spans, 1) < SPANS_MAX) {
 		add_id(&text, "trace_id", record, 16);
 		add_id(&text, "span_id", record + 16, 8);
@@ -394,8 +387,8 @@ uint32_t ppi_otel_thread_set(void)
 		return PPI_LABELS_UNKNOWN;
 	}
 	hash = atomic_load(&own.spans) < SPANS_MAX
-		? hash_of(record, bytes)
-		: hash_of(record + HEAD, bytes - HEAD);
+		? ppi_hash_add(PPI_HASH_BEGIN, record, bytes)
+		: ppi_hash_add(PPI_HASH_BEGIN, record + HEAD, bytes - HEAD);
 	hash |= UINT64_C(1) << NUMBER_BITS; /* 0 is free */
 	for (size_t i = 0; i < PROBES; i++) {
 		_Atomic uint64_t *place =

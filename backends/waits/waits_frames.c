@@ -7,6 +7,7 @@
  * like that of any sample in the kernel. All frames of a wait are known, or none is told.
  */
 #include "backends/waits/waits.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 
 /* ---- functions of the kernel, by name ---- */
 
-/* Names are kept as a sum. */
+/* Names are kept as their hash. */
 struct function {
 	uint64_t name, address, size;
 };
@@ -28,15 +29,6 @@ struct listing {
 	uint64_t address; /* of the symbol before */
 	bool is_cut;      /* there is no memory */
 };
-
-static uint64_t sum_of(const char *name, size_t bytes)
-{
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < bytes; i++)
-		sum = (sum ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-	return sum;
-}
 
 /* A function ends where the next symbol is, of whatever type (kernel/kallsyms.c,
  * get_symbol_pos). */
@@ -55,7 +47,7 @@ static void take_symbol(void *context, uint64_t address, char type,
 	}
 	if (!strchr("tTwW", type) || !(address >> 63))
 		return;
-	function.name = sum_of(name, strlen(name));
+	function.name = ppi_hash_add(PPI_HASH_BEGIN, name, strlen(name));
 	listing->is_cut |= !ppi_vector_add(all, sizeof(function), &function, 1);
 }
 
@@ -165,7 +157,8 @@ static bool is_leaf(const struct line *line, const struct waits_place *place)
 static uint64_t address_of(struct waits_watch *watch, const struct line *line)
 {
 	struct waits_frames *frames = &watch->frames;
-	uint64_t name = sum_of(line->name, strlen(line->name));
+	uint64_t name = ppi_hash_add(PPI_HASH_BEGIN, line->name,
+	                             strlen(line->name));
 	uint64_t start;
 
 	if (line->address)

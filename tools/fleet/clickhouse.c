@@ -15,6 +15,7 @@
 
 #include "tools/fleet/clickhouse.h"
 
+#include "base/hash.h"
 #include "tools/fleet/pprof.h"
 #include "tools/tools.h"
 

@@ -11,6 +11,7 @@
 #include "tools/fleet/fleet.h"
 
 #include "base/foreign_file.h"
+#include "base/hash.h"
 #include "base/protobuf.h"
 #include "tools/export/export.h"
 #include "tools/output.h"

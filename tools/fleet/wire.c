@@ -233,15 +233,6 @@ bool ppi_wire_unpack(struct ppi_wire *to, const void *bytes, size_t count,
 
 /* ---- hashes ---- */
 
-uint64_t ppi_hash_add(uint64_t hash, const void *bytes, size_t count)
-{
-	const uint8_t *byte = bytes;
-
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 uint64_t ppi_hash_end(uint64_t hash)
 {
 	hash ^= hash >> 33;

@@ -61,10 +61,8 @@ bool ppi_wire_unpack(struct ppi_wire *to, const void *bytes, size_t count,
 
 /* ---- hashes ---- */
 
-/* FNV-1a of 64 bits with the last step of MurmurHash3, which spreads it: the same
- * on all hosts. `hash` continues another, or is PPI_HASH_BEGIN. */
-#define PPI_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-uint64_t ppi_hash_add(uint64_t hash, const void *bytes, size_t count);
+/* The last step of MurmurHash3, which spreads what ppi_hash_add gives: the same on
+ * all hosts. */
 uint64_t ppi_hash_end(uint64_t hash);
 
 #endif

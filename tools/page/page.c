@@ -13,6 +13,7 @@
 
 #include "tools/page/page.h"
 
+#include "base/hash.h"
 #include "tools/output.h"
 #include "tools/terminal.h"
 #include "tools/ticker.h"
@@ -103,19 +104,6 @@ static void put_data(const char *id, const void *bytes, size_t count,
 	free(packed);
 }
 
-/*
- * Of the data, so that equal profiles make equal pages. It needs to be no
- * secret: the data's text is base64, so nothing of it can become markup.
- */
-static uint64_t make_nonce(const unsigned char *bytes, size_t count)
-{
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ bytes[i]) * 1099511628211u;
-	return hash;
-}
-
 static void put_line(const char *line, uint64_t nonce, FILE *out)
 {
 	const char *mark = strstr(line, "@NONCE@");
@@ -138,7 +126,10 @@ static bool put_page(void *context, FILE *out)
 	                            : NULL;
 
 	if (tree) {
-		uint64_t nonce = make_nonce(tree, tree_bytes);
+		/* of the data, so that equal profiles make equal pages; no
+		 * secret: the data's text is base64, so that nothing of it
+		 * can become markup */
+		uint64_t nonce = ppi_hash_add(PPI_HASH_BEGIN, tree, tree_bytes);
 
 		for (size_t i = 0; i < ppi_page_text_lines; i++) {
 			if (strcmp(ppi_page_text[i], "@DATA@\n") != 0) {

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/foreign_file.h"
+#include "base/hash.h"
 #include "tools/fleet/fleet.h"
 #include "tools/input.h"
 #include "tools/options.h"

@@ -151,8 +151,6 @@ bool ppi_screen_keep_wait(const portprof_profile *profile,
 void ppi_screen_states_add(uint64_t states[PPI_STATES],
                            const struct ppi_row *row);
 
-uint64_t ppi_screen_hash(uint64_t key, const char *text);
-
 /* The rows of a tree (screen_tree.c), whose strings are the view's own; to be
  * freed. False when out of memory. */
 bool ppi_screen_tree_rows(const struct ppi_view *view,

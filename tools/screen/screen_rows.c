@@ -5,6 +5,7 @@
 
 #include "tools/screen/screen.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "tools/tools.h"
 #include "tools/view/account.h"
@@ -340,7 +341,7 @@ static uint64_t key_of(const struct ppi_row *row)
 {
 	const char *on = row->tags[PPI_TAG_ON];
 
-	return ppi_screen_hash(row->tid ? row->tid : row->pid, on ? on : "");
+	return ppi_hash_add(row->tid ? row->tid : row->pid, on, on ? strlen(on) : 0);
 }
 
 static const char *or_none(const char *text)

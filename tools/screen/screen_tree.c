@@ -4,6 +4,7 @@
 
 #include "tools/screen/screen.h"
 
+#include "base/hash.h"
 #include "base/vector.h"
 #include "tools/view/tree.h"
 
@@ -62,21 +63,13 @@ void ppi_screen_set_open(struct ppi_screen_open *open, uint64_t key,
 
 /* ---- rows ---- */
 
-/* FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) */
-uint64_t ppi_screen_hash(uint64_t key, const char *text)
-{
-	for (; *text; text++)
-		key = (key ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return key;
-}
-
 /* Numbers of nodes differ from look to look; the names on the way do not. */
 static uint64_t key_of(uint64_t parent, const struct ppi_symbols_name *name)
 {
-	uint64_t key = parent ^ UINT64_C(14695981039346656037);
+	uint64_t key = ppi_hash_add(parent ^ PPI_HASH_BEGIN, name->function,
+	                            strlen(name->function));
 
-	key = ppi_screen_hash(key, name->function);
-	return ppi_screen_hash(key, name->module);
+	return ppi_hash_add(key, name->module, strlen(name->module));
 }
 
 static bool put_row(const struct ppi_tree *tree, uint32_t node, unsigned depth,

@@ -5,6 +5,7 @@
 #include "tools/symbols/symbols_kept.h"
 
 #include "base/clock_ns.h"
+#include "base/hash.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -54,14 +55,10 @@ static void *value_of(struct entry *entry)
 	return (char *)entry + align(sizeof(*entry) + entry->key_bytes);
 }
 
-/* FNV-1a. */
 static uint64_t hash_of(const char *key)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = ppi_hash_add(PPI_HASH_BEGIN, key, strlen(key));
 
-	while (*key)
-		hash = (hash ^ (unsigned char)*key++) *
-		       UINT64_C(0x100000001b3);
 	return hash ? hash : 1;
 }
 
