@@ -182,15 +182,24 @@ static void table(struct ppi_doctor *doctor)
 		               "and the system's own names are known", cpu);
 }
 
+/* Its first line; -1: there is no such file, 0: it has none for this user. */
+static int first_line(const struct ppi_doctor *doctor, const char *path,
+                      char line[64])
+{
+	FILE *file = ppi_doctor_open_file(doctor->host, path);
+	bool has_line = file && fgets(line, 64, file);
+
+	if (!file)
+		return -1;
+	fclose(file);
+	return has_line;
+}
+
 static void kernel_names(struct ppi_doctor *doctor)
 {
-	FILE *file = ppi_doctor_open_file(doctor->host, "/proc/kallsyms");
 	char line[64];
-	bool has_line = file && fgets(line, sizeof(line), file);
 
-	if (file)
-		fclose(file);
-	if (!has_line)
+	if (first_line(doctor, "/proc/kallsyms", line) <= 0)
 		return;
 	if (strspn(line, "0") < strcspn(line, " "))
 		ppi_doctor_add(doctor, PPI_TOPIC_MACHINE, "kernel-names",
@@ -218,15 +227,13 @@ static bool is_linux(const struct ppi_doctor *doctor)
 /* The own one stands for all: who may read it may read others'. */
 static void kernel_stacks(struct ppi_doctor *doctor)
 {
-	FILE *file = is_linux(doctor)
-		? ppi_doctor_open_file(doctor->host, "/proc/self/stack") : NULL;
 	char line[64];
-	bool has_line = file && fgets(line, sizeof(line), file);
+	int lines = is_linux(doctor)
+		? first_line(doctor, "/proc/self/stack", line) : -1;
 
-	if (!file)
+	if (lines < 0)
 		return;
-	fclose(file);
-	if (has_line)
+	if (lines)
 		ppi_doctor_add(doctor, PPI_TOPIC_MACHINE, "kernel-waits",
 		               PORTPROF_VERDICT_WORKS, NULL,
 		               "where threads wait is seen in the kernel, too");
