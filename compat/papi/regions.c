@@ -361,9 +361,10 @@ static int read_region(const char *name, struct thread **thread,
 	return result;
 }
 
-int PAPI_hl_read(const char *name)
+static int take_values(const char *name, bool is_end)
 {
 	long long values[VALUES];
+	size_t count = (size_t)(BASIC + all.count);
 	struct thread *thread;
 	struct region *region;
 	int result = read_region(name, &thread, &region, values);
@@ -371,29 +372,26 @@ int PAPI_hl_read(const char *name)
 	if (result != PAPI_OK)
 		return result;
 	pthread_mutex_lock(&thread->lock);
-	if (!ppi_vector_add(&region->reads, sizeof(*values), values,
-	                    (size_t)(BASIC + all.count)))
+	if (is_end) {
+		memcpy(region->values, values, sizeof(*values) * count);
+		region->is_over = true;
+		thread->innermost = region->parent;
+	} else if (!ppi_vector_add(&region->reads, sizeof(*values), values,
+	                           count)) {
 		result = ppi_papi_fail(PAPI_ENOMEM);
+	}
 	pthread_mutex_unlock(&thread->lock);
 	return result;
 }
 
+int PAPI_hl_read(const char *name)
+{
+	return take_values(name, false);
+}
+
 int PAPI_hl_region_end(const char *name)
 {
-	long long values[VALUES];
-	struct thread *thread;
-	struct region *region;
-	int result = read_region(name, &thread, &region, values);
-
-	if (result != PAPI_OK)
-		return result;
-	pthread_mutex_lock(&thread->lock);
-	memcpy(region->values, values,
-	       sizeof(*values) * (size_t)(BASIC + all.count));
-	region->is_over = true;
-	thread->innermost = region->parent;
-	pthread_mutex_unlock(&thread->lock);
-	return PAPI_OK;
+	return take_values(name, true);
 }
 
 int PAPI_hl_stop(void)
