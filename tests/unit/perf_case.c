@@ -35,6 +35,21 @@ void open_and_start(const char *event, uint64_t rate_hz)
 	run_start(&run);
 }
 
+int64_t begin_command(const char *event, uint64_t rate_hz)
+{
+	int64_t pid = perf_sim_fork(0);
+
+	perf_sim_machine.is_privileged = false;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
+	run.plan.follow_children = true;
+	open_and_start(event, rate_hz);
+	perf_sim_exec(pid, "prog");
+	return pid;
+}
+
 void check_closure(uint64_t total, size_t threads, uint64_t period)
 {
 	struct ppi_account account = run_account(&run, 0);

@@ -13,6 +13,8 @@ int fresh(void **state);
 int nothing_is_held(void **state);
 
 void open_and_start(const char *event, uint64_t rate_hz);
+/* A command of an ordinary user, from its exec on, with its children. */
+int64_t begin_command(const char *event, uint64_t rate_hz);
 /* Weights, what is in no sample, and the total: with tails of a period for
  * each thread and CPU at most. */
 void check_closure(uint64_t total, size_t threads, uint64_t period);

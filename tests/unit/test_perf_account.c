@@ -109,16 +109,9 @@ static void lost_names_are_read_from_proc(void **state)
 /* The same of a command, whose samples share its ring. */
 static void a_command_has_its_names_after_a_storm(void **state)
 {
-	int64_t pid = perf_sim_fork(0), child;
+	int64_t pid = begin_command("task-clock:u", 1000), child;
 
 	(void)state;
-	run.plan.target = (struct ppi_target){
-		.kind = PPI_TARGET_COMMAND, .pid = pid,
-	};
-	run.plan.follow_children = true;
-	perf_sim_machine.is_privileged = false;
-	open_and_start("task-clock:u", 1000);
-	perf_sim_exec(pid, "prog");
 	for (unsigned i = 0; i < 10000; i++)
 		perf_sim_exit(perf_sim_fork(pid));
 	child = perf_sim_fork(pid);

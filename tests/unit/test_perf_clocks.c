@@ -14,22 +14,6 @@
 
 enum { USER = 0x1000 };
 
-/* A command of an ordinary user, from its exec on. */
-static int64_t begin_command(const char *event, uint64_t rate_hz)
-{
-	int64_t pid = perf_sim_fork(0);
-
-	perf_sim_machine.is_privileged = false;
-	run.plan.target = (struct ppi_target){
-		.kind = PPI_TARGET_COMMAND, .pid = pid,
-		.tid = 0, .is_self = false,
-	};
-	run.plan.follow_children = true;
-	open_and_start(event, rate_hz);
-	perf_sim_exec(pid, "prog");
-	return pid;
-}
-
 /* Two that take turns every 20 us on one CPU, where a switch that stops events
  * costs 10 us. */
 static void take_turns(int64_t one, int64_t other)

@@ -157,29 +157,16 @@ static void samples_are_counted_where_they_can_be(void **state)
 /* The one event that a command's threads have reports its code, too. */
 static void what_reports_code_stays_on(void **state)
 {
-	int64_t pid = perf_sim_fork(0);
-
 	(void)state;
-	run.plan.target = (struct ppi_target){
-		.kind = PPI_TARGET_COMMAND, .pid = pid,
-	};
-	run.plan.follow_children = true;
-	perf_sim_machine.is_privileged = false;
-	open_and_start("task-clock:u", 1000);
-	perf_sim_exec(pid, "prog");
+	begin_command("task-clock:u", 1000);
 	run_drain(&run);
 	assert_int_equal(steer(0, PPI_STEER_ENABLED, 0),
 	                 PORTPROF_E_UNSUPPORTED);
 	assert_non_null(strstr(run.why.words, "require lost-exact"));
 	run_close(&run);
 	run_init(&run, PPI_SAMPLE);
-	run.plan.target = (struct ppi_target){
-		.kind = PPI_TARGET_COMMAND, .pid = pid,
-	};
-	run.plan.follow_children = true;
 	run.plan.required_caps = PORTPROF_CAP_LOST_EXACT;
-	open_and_start("task-clock:u", 1000);
-	perf_sim_exec(pid, "again");
+	begin_command("task-clock:u", 1000);
 	run_drain(&run);
 	assert_int_equal(steer(0, PPI_STEER_ENABLED, 0), PORTPROF_OK);
 }

@@ -173,20 +173,6 @@ static int sim_cpu(void *self)
 	return 3;
 }
 
-static int put(char *text, size_t room, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int put(char *text, size_t room, const char *format, ...)
-{
-	va_list values;
-	int length;
-
-	va_start(values, format);
-	length = vsnprintf(text, room, format, values);
-	va_end(values);
-	return length;
-}
-
 /* System calls have the numbers of what is done; a lock's owner is the writer. */
 static int put_place(const struct done *done, char *text, size_t room)
 {
@@ -194,18 +180,18 @@ static int put_place(const struct done *done, char *text, size_t room)
 		return -EACCES;
 	switch (done->now) {
 	case SLEEPS:
-		return put(text, room, "%d 0x0 0x0 0x0 0x0 0x0 0x0 0x7000 "
+		return waits_run_put(text, room, "%d 0x0 0x0 0x0 0x0 0x0 0x0 0x7000 "
 		           "0x1000", SLEEPS);
 	case LOCKS:
-		return put(text, room, "%d 0x9000 0x80 0x2 0x0 0x0 0x0 0x7100 "
+		return waits_run_put(text, room, "%d 0x9000 0x80 0x2 0x0 0x0 0x0 0x7100 "
 		           "0x1100", LOCKS);
 	case READS:
-		return put(text, room, "%d 0x3 0x0 0x1 0x0 0x0 0x0 0x7200 "
+		return waits_run_put(text, room, "%d 0x3 0x0 0x1 0x0 0x0 0x0 0x7200 "
 		           "0x1200", READS);
 	case FAULTS:
-		return put(text, room, "-1 0x7300 0x1300");
+		return waits_run_put(text, room, "-1 0x7300 0x1300");
 	default:
-		return put(text, room, "running");
+		return waits_run_put(text, room, "running");
 	}
 }
 
@@ -215,28 +201,28 @@ static int put_file(const struct life *life, const char *name, char *text,
 	struct done done = done_by(life, world.now_ns);
 
 	if (strcmp(name, "schedstat") == 0)
-		return put(text, room, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		return waits_run_put(text, room, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 		           done.ns[RUNS], done.ns[READY], done.turns);
 	if (strcmp(name, "syscall") == 0)
 		return put_place(&done, text, room);
 	if (strcmp(name, "wchan") == 0)
-		return put(text, room, "0");
+		return waits_run_put(text, room, "0");
 	if (strcmp(name, "comm") == 0)
-		return put(text, room, world.now_ns < world.named_ns
+		return waits_run_put(text, room, world.now_ns < world.named_ns
 		                       ? "app\n" : "thread%d\n",
 		           (int)life->tid);
 	if (strcmp(name, "sched") == 0 && world.has_clocks)
-		return put(text, room,
+		return waits_run_put(text, room,
 		           "se.exec_start : %" PRIu64 ".%06u\n"
 		           "nr_voluntary_switches : %" PRIu64 "\n",
 		           (done.since_ns - BEHIND_NS) / 1000000,
 		           (unsigned)(done.since_ns % 1000000), done.waits);
 	if (strcmp(name, "status") == 0)
-		return put(text, room,
+		return waits_run_put(text, room,
 		           "Name:\tx\nvoluntary_ctxt_switches:\t%" PRIu64 "\n",
 		           done.waits);
 	if (strcmp(name, "stat") == 0)
-		return put(text, room,
+		return waits_run_put(text, room,
 		           "%d (a) b) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 "
 		           "16 17 18 %" PRIu64 " 20 21 22 23 24 25 26 27 28 "
 		           "29 30 31 32 33 34 35 3 40\n", (int)life->tid,
@@ -255,16 +241,16 @@ static int sim_read(void *self, const char *path, char *text, size_t room)
 	if (fails())
 		return -EIO;
 	if (strcmp(path, "/proc/self/schedstat") == 0)
-		return put(text, room, "1 2 3\n");
+		return waits_run_put(text, room, "1 2 3\n");
 	for (size_t i = 0; i < LIVES; i++)
 		born += lives[i].born_ms * MS <= world.now_ns;
 	if (strcmp(path, "/proc/thread-self/sched") == 0)
 		return world.has_clocks
-		       ? put(text, room, "se.exec_start : %" PRIu64 ".%06u\n",
+		       ? waits_run_put(text, room, "se.exec_start : %" PRIu64 ".%06u\n",
 		             (world.now_ns - BEHIND_NS) / 1000000,
 		             (unsigned)(world.now_ns % 1000000)) : -ENOENT;
 	if (strcmp(path, "/proc/loadavg") == 0)
-		return put(text, room, "0.00 0.00 0.00 1/2 %zu\n", born);
+		return waits_run_put(text, room, "0.00 0.00 0.00 1/2 %zu\n", born);
 	if (sscanf(path, "/proc/%d/task/%d/%n", &pid, &tid, &at) != 2 || !at)
 		return -ENOENT;
 	life = life_of(tid);
@@ -324,7 +310,7 @@ static int sim_link(void *self, const char *path, char *text, size_t room)
 	(void)self;
 	if (fails() || strcmp(path, "/proc/100/fd/3") != 0)
 		return -ENOENT;
-	return put(text, room, "pipe:[77]");
+	return waits_run_put(text, room, "pipe:[77]");
 }
 
 static int sim_list(void *self, const char *path,

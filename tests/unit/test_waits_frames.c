@@ -94,23 +94,9 @@ static uint64_t sim_process_cpu_ns(void *self, int64_t pid)
 	return fails() ? 0 : world.wait * MS;
 }
 
-static int put(char *text, size_t room, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int put(char *text, size_t room, const char *format, ...)
-{
-	va_list values;
-	int length;
-
-	va_start(values, format);
-	length = vsnprintf(text, room, format, values);
-	va_end(values);
-	return length < (int)room ? length : (int)room - 1;
-}
-
 static int put_sums(char *text, size_t room)
 {
-	return put(text, room, "%" PRIu64 " 0 %u\n", world.wait * MS, world.wait);
+	return waits_run_put(text, room, "%" PRIu64 " 0 %u\n", world.wait * MS, world.wait);
 }
 
 static int sim_read(void *self, const char *path, char *text, size_t room)
@@ -124,24 +110,24 @@ static int sim_read(void *self, const char *path, char *text, size_t room)
 		if (world.denied)
 			return -world.denied;
 		if (strcmp(path, "/proc/thread-self/stack") == 0)
-			return put(text, room, "[<0>] proc_pid_stack+0x1/0x9\n");
+			return waits_run_put(text, room, "[<0>] proc_pid_stack+0x1/0x9\n");
 		world.stacks_read++;
-		return put(text, room, "%s", world.stack);
+		return waits_run_put(text, room, "%s", world.stack);
 	}
 	if (strcmp(name, "schedstat") == 0)
 		return put_sums(text, room);
 	if (strcmp(name, "syscall") == 0)
-		return put(text, room, "35 0x0 0x0 0x0 0x0 0x0 0x0 0x%x 0x%x\n",
+		return waits_run_put(text, room, "35 0x0 0x0 0x0 0x0 0x0 0x0 0x%x 0x%x\n",
 		           SP, USER_PC + world.place);
 	if (strcmp(name, "wchan") == 0)
-		return put(text, room, "%s", world.function);
+		return waits_run_put(text, room, "%s", world.function);
 	if (strcmp(name, "status") == 0)
-		return put(text, room, "voluntary_ctxt_switches:\t%u\n",
+		return waits_run_put(text, room, "voluntary_ctxt_switches:\t%u\n",
 		           world.wait);
 	if (strcmp(name, "comm") == 0)
-		return put(text, room, "app\n");
+		return waits_run_put(text, room, "app\n");
 	if (strcmp(name, "stat") == 0)
-		return put(text, room, "%d (app) S 1 2\n", PID);
+		return waits_run_put(text, room, "%d (app) S 1 2\n", PID);
 	return -ENOENT;
 }
 
@@ -464,12 +450,12 @@ static void all_frames_are_known_or_none(void **state)
 static void a_stack_that_is_too_long_is_none(void **state)
 {
 	static char stack[20000];
-	size_t length = (size_t)put(stack, sizeof(stack),
+	size_t length = (size_t)waits_run_put(stack, sizeof(stack),
 	                            "[<0>] do_sleep+0x14/0x80\n");
 
 	(void)state;
 	for (int i = 0; i < 300; i++)
-		length += (size_t)put(stack + length, sizeof(stack) - length,
+		length += (size_t)waits_run_put(stack + length, sizeof(stack) - length,
 		                      "[<0>] entry+0x8/0x10\n");
 	wait_in("do_sleep", stack);
 	assert_int_equal(told.stacks, 1);

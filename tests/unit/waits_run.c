@@ -89,3 +89,14 @@ const char *waits_run_label(const portprof_batch *batch,
 			return (const char *)(field + 1);
 	return "";
 }
+
+int waits_run_put(char *text, size_t room, const char *format, ...)
+{
+	va_list values;
+	int length;
+
+	va_start(values, format);
+	length = vsnprintf(text, room, format, values);
+	va_end(values);
+	return length < (int)room ? length : (int)room - 1;
+}

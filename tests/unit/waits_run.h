@@ -30,4 +30,8 @@ void waits_run_drain(size_t records,
 const char *waits_run_label(const portprof_batch *batch,
                             const portprof_record *record, uint32_t index);
 
+/* What a file of the simulated /proc has; as many bytes of it as there is room for. */
+int waits_run_put(char *text, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif
