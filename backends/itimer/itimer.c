@@ -479,13 +479,11 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 		return refuse_clock(why, "start");
 	state->due_ns = state->base_ns = state->process_last_ns;
 	state->is_displaced = false;
-	atomic_store(&state->is_ticking, true);
+	/* a tick of an earlier timer may still come, in another thread */
 	status = ppi_itimer_arm(state, why);
-	if (status) {
-		ppi_itimer_disarm(state);
-		ppi_itimer_handler_wait(state);
+	if (status)
 		return status;
-	}
+	atomic_store(&state->is_ticking, true);
 	ppi_meter_begin(&state->meter, clock_ns);
 	ppi_cpu_watch_begin(&state->watch, true, clock_ns, state->began_ns);
 	return PORTPROF_OK;

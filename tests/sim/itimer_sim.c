@@ -18,6 +18,7 @@ static struct {
 	uint64_t expires_ns; /* of charged_ns; 0 = disarmed */
 	uint64_t every_ns;
 	uint64_t after_get_ns; /* the program's, after the next look */
+	bool ticks_at_set;
 	struct sim_thread *pending; /* the thread chosen for SIGPROF */
 	bool hides_threads;
 	bool prefers_one;          /* NetBSD */
@@ -286,6 +287,11 @@ static int sim_set(void *self, const struct itimer_value *next,
 	(void)self;
 	if (next->left_ns && strikes(ARM))
 		return -1;
+	if (next->left_ns && sim.ticks_at_set) {
+		sim.ticks_at_set = false;
+		sim.pending = choose(NULL);
+		deliver();
+	}
 	pthread_mutex_lock(&lock);
 	*before = value_now();
 	set(next->left_ns, next->every_ns);
@@ -384,6 +390,11 @@ void itimer_sim_tick_in_vain(void)
 {
 	while (!sim.pending)
 		charge_tick(sim_program_thread(0));
+}
+
+void itimer_sim_tick_at_next_set(void)
+{
+	sim.ticks_at_set = true;
 }
 
 void itimer_sim_kill(void)

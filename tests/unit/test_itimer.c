@@ -293,7 +293,19 @@ static void a_signal_from_outside_still_ends_the_process(void **state)
 	assert_int_equal(sim_signals_death(), SIGPROF);
 }
 
-/* ---- stop ---- */
+/* ---- start and stop ---- */
+
+/* Of a session before: its signal was given to a thread that did not run. */
+static void an_earlier_tick_is_no_sample(void **state)
+{
+	(void)state;
+	assert_int_equal(sim_open(&one, "itimer", 1000, 0, 0), PORTPROF_OK);
+	sim_burn(0, 50 * MS);
+	itimer_sim_tick_at_next_set();
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+	stop();
+	assert_int_equal(one.count, 0);
+}
 
 /* The tick came, and its thread has not run since. After stop it is gone, and
  * cannot end a program whose handler is gone, too. */
@@ -640,6 +652,7 @@ int main(void)
 		CASE(what_is_not_ours_is_forwarded),
 		CASE(an_ignored_signal_is_ignored_again),
 		CASE(a_signal_from_outside_still_ends_the_process),
+		CASE(an_earlier_tick_is_no_sample),
 		CASE(a_pending_tick_is_thrown_away),
 		CASE(threads_are_weighed_by_their_own_clocks),
 		CASE(hidden_threads_are_weighed_by_the_process),
