@@ -364,9 +364,10 @@ static uint32_t set_of_thread(struct ppi_label_look *look, size_t at,
 
 static bool had_begun(const struct ppi_label_thread *thread, uint64_t time_ns)
 {
+	uint64_t began_ns = atomic_load(&thread->began_ns);
 	uint64_t ended_ns = atomic_load(&thread->ended_ns);
 
-	return atomic_load(&thread->began_ns) <= time_ns &&
+	return began_ns != 0 && began_ns <= time_ns &&
 	       (ended_ns == 0 || time_ns <= ended_ns);
 }
 
@@ -406,7 +407,8 @@ void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
 	for (uint32_t i = 0; !is_there && i < count && i < PPI_LABEL_THREADS;
 	     i++) {
 		if (atomic_load_explicit(&store->tids[i],
-		                         memory_order_relaxed) != tid)
+		                         memory_order_relaxed) != tid ||
+		    !ppi_label_is_shown(&store->threads[i]))
 			continue;
 		out->changes = atomic_load_explicit(&store->threads[i].changes,
 		                                    memory_order_acquire);

@@ -46,6 +46,8 @@ static struct {
 
 /* Where no page is emptied in a child, the handler of a fork makes it known. */
 static const volatile unsigned char always = 1;
+/* Until a thread's slot is shown. */
+static const volatile unsigned char never;
 
 _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
 #define mine ppi_label_mine
@@ -291,12 +293,16 @@ static int find_slot(struct ppi_label_store *store, int32_t tid,
 	return at;
 }
 
-/* A handler that reads a slot before all of it is written finds no set there. */
+/*
+ * A handler of a signal may come anywhere in this and be in a set itself: it takes
+ * a slot of its own then, which becomes the thread's. Readers look past a slot that is
+ * not shown.
+ */
 static void begin_thread(struct ppi_label_store *store)
 {
-	uint64_t now_ns = ppi_monotonic_ns();
-	int at = find_slot(store, (int32_t)ppi_thread_id(), now_ns);
-	struct ppi_label_thread *slot;
+	int at = find_slot(store, (int32_t)ppi_thread_id(),
+	                   ppi_monotonic_ns());
+	struct ppi_label_thread *slot, *none = NULL;
 
 	if (at < 0) {
 		atomic_store(&store->is_crowded, 1);
@@ -307,12 +313,31 @@ static void begin_thread(struct ppi_label_store *store)
 	atomic_store(&slot->timed_from, 0);
 	atomic_store(&slot->head, 0);
 	atomic_store(&slot->first, 0);
-	atomic_store(&slot->began_ns, now_ns);
-	atomic_store(&slot->ended_ns, 0);
-	mine.is_here = own.guard.page ? own.guard.page : &always;
-	mine.slot = slot;
+	if (!mine.slot) {
+		mine.store = store;
+		mine.is_here = &never;
+	}
+	if (!atomic_compare_exchange_strong(&mine.slot, &none, slot)) {
+		atomic_store(&slot->ended_ns, 1);
+		atomic_store(&store->tids[at], -atomic_load(&store->tids[at]));
+		return;
+	}
 	if (own.has_key)
 		pthread_setspecific(own.key, slot);
+}
+
+/* From here on readers find the calling thread. Done again by a handler in the middle
+ * of it, it is the same. */
+static void show_thread(void)
+{
+	struct ppi_label_thread *slot = mine.slot;
+	uint64_t now_ns = ppi_monotonic_ns();
+
+	if (!ppi_label_is_shown(slot)) {
+		atomic_store(&slot->began_ns, now_ns);
+		atomic_store(&slot->ended_ns, 0);
+	}
+	mine.is_here = own.guard.page ? own.guard.page : &always;
 }
 
 static void end_thread(void *of_mine)
@@ -618,18 +643,12 @@ static bool be_known(void)
 {
 	struct ppi_label_store *store;
 
-	if (mine.is_busy)
-		return false;
 	if (own.guard.owner && ppi_is_forked(&own.guard))
 		renew_in_child();
 	store = atomic_load(&own.made);
-	if (!store || mine.slot)
-		return store != NULL;
-	mine.is_busy = true;
-	mine.store = store;
-	begin_thread(store);
-	mine.is_busy = false;
-	return mine.slot != NULL;
+	if (store && !mine.slot)
+		begin_thread(store);
+	return store && mine.slot;
 }
 
 void ppi_label_change_slowly(uint32_t number)
@@ -638,6 +657,8 @@ void ppi_label_change_slowly(uint32_t number)
 	uint64_t from;
 
 	if ((mine.slot && !ppi_is_forked(&own.guard)) || be_known()) {
+		if (!*mine.is_here)
+			show_thread();
 		from = atomic_load_explicit(&mine.store->timed_from,
 		                            memory_order_relaxed);
 		if (from)
@@ -661,7 +682,8 @@ uint32_t ppi_label_now(int64_t tid)
 	                             memory_order_acquire);
 	for (uint32_t i = 0; i < count && i < PPI_LABEL_THREADS; i++)
 		if (atomic_load_explicit(&store->tids[i],
-		                         memory_order_relaxed) == tid)
+		                         memory_order_relaxed) == tid &&
+		    ppi_label_is_shown(&store->threads[i]))
 			return atomic_load_explicit(&store->threads[i].current,
 			                            memory_order_relaxed);
 	return atomic_load(&store->is_crowded) ? PPI_LABELS_UNKNOWN

@@ -83,6 +83,14 @@ struct ppi_label_store {
 	                                  * uint32_t, then key, value, ... */
 };
 
+/* Whether its thread has it now: one that is being taken, or taken in vain, is not
+ * to be read. */
+static inline bool ppi_label_is_shown(const struct ppi_label_thread *slot)
+{
+	return atomic_load(&slot->began_ns) != 0 &&
+	       atomic_load(&slot->ended_ns) == 0;
+}
+
 /* ---- the store of this process ---- */
 
 /* Make it; threads may be in sets from then on. False: there is no memory. May be
@@ -109,12 +117,13 @@ const char *ppi_label_store_text(const struct ppi_label_store *store,
 
 /* The calling thread's part of it. */
 struct ppi_label_mine {
-	struct ppi_label_thread *slot; /* NULL: it has none yet */
-	const volatile unsigned char *is_here; /* 0 in a forked child */
+	_Atomic(struct ppi_label_thread *) slot; /* NULL: it has none yet */
+	const volatile unsigned char *is_here; /* 0 in a forked child, and until
+	                                        * the slot is shown */
 	struct ppi_label_store *store; /* that the slot is in */
 	struct ppi_label_change *ring;
 	size_t ring_bytes;
-	volatile bool is_busy; /* taking a slot or a ring */
+	volatile bool is_busy; /* taking a ring */
 	volatile bool was_busy; /* a handler came then */
 };
 extern _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
@@ -140,11 +149,13 @@ static inline void ppi_label_put(struct ppi_label_thread *slot, uint32_t number)
 static inline void ppi_label_change(uint32_t number)
 {
 	const struct ppi_label_mine *mine = &ppi_label_mine;
+	struct ppi_label_thread *slot = atomic_load_explicit(
+		&mine->slot, memory_order_relaxed);
 
-	if (mine->slot && *mine->is_here &&
+	if (slot && *mine->is_here &&
 	    atomic_load_explicit(&mine->store->timed_from,
 	                         memory_order_relaxed) == 0)
-		ppi_label_put(mine->slot, number);
+		ppi_label_put(slot, number);
 	else
 		ppi_label_change_slowly(number);
 }

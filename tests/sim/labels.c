@@ -35,6 +35,7 @@ static struct ppi_label_thread *slot_of(struct ppi_label_store *store,
 			return &store->threads[i];
 	if (!may_add || count == PPI_LABEL_THREADS)
 		return NULL;
+	atomic_store(&store->threads[count].began_ns, 1);
 	atomic_store(&store->tids[count], (int32_t)tid);
 	atomic_store(&store->thread_count, count + 1);
 	return &store->threads[count];

@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -463,6 +464,86 @@ static void handlers_of_signals_may_change_sets(void **state)
 	assert_true(!has_look || known > 100);
 }
 
+/* The first change of a thread writes where nothing may be written just then, and
+ * the handler of that runs in the middle of it. */
+static struct {
+	uint64_t at_ns;
+	const portprof_label_set *seen;
+	bool is_open;
+} interruption;
+
+static bool protect_store(int rights)
+{
+	struct ppi_label_store *store = ppi_label_store_own();
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return mprotect(store, (sizeof(*store) + page - 1) / page * page,
+	                rights) == 0;
+}
+
+static void work_in_the_middle(int signo)
+{
+	const portprof_label_set *before;
+
+	(void)signo;
+	if (interruption.is_open || !protect_store(PROT_READ | PROT_WRITE))
+		_exit(139);
+	interruption.is_open = true;
+	before = portprof_label_enter(of_handler);
+	interruption.seen = portprof_label_current();
+	interruption.at_ns = ppi_monotonic_ns();
+	portprof_label_leave(before);
+}
+
+static void *begin_interrupted(void *context)
+{
+	struct worker *worker = context;
+
+	atomic_store(&worker->tid, ppi_thread_id());
+	interruption.is_open = !protect_store(PROT_READ);
+	portprof_label_enter(sets[1]);
+	take_note(worker, numbers[1]);
+	portprof_label_leave(NULL);
+	return NULL;
+}
+
+static void handlers_may_come_in_a_first_change(void **state)
+{
+	struct sigaction action = { .sa_handler = work_in_the_middle }, before;
+	struct ppi_label_look look;
+	struct worker *worker = &workers[0];
+
+	(void)state;
+	make_sets();
+	of_handler = set_of("endpoint", "/handler");
+	portprof_label_enter(of_handler);
+	number_of_handler = seen();
+	portprof_label_leave(NULL);
+	ppi_label_times_begin();
+	usleep(1000);
+	if (!ppi_label_look_own(&look) || look.fd < 0) {
+		ppi_label_times_end();
+		skip();
+	}
+	memset(worker, 0, sizeof(*worker));
+	memset(&interruption, 0, sizeof(interruption));
+	sigaction(SIGSEGV, &action, &before);
+	assert_int_equal(pthread_create(&worker->id, NULL, begin_interrupted,
+	                                worker), 0);
+	pthread_join(worker->id, NULL);
+	sigaction(SIGSEGV, &before, NULL);
+	assert_true(interruption.at_ns > 0);
+	assert_ptr_equal(interruption.seen, of_handler);
+	assert_int_equal(ppi_label_look_find(&look, atomic_load(&worker->tid),
+	                                     interruption.at_ns),
+	                 number_of_handler);
+	assert_int_equal(ppi_label_look_find(&look, atomic_load(&worker->tid),
+	                                     worker->notes[0].time_ns),
+	                 numbers[1]);
+	ppi_label_look_close(&look);
+	ppi_label_times_end();
+}
+
 static void ended_threads_have_no_set(void **state)
 {
 	int64_t tid;
@@ -515,6 +596,7 @@ int main(void)
 			a_child_of_a_bare_call_writes_nothing_of_its_parents),
 		cmocka_unit_test(times_find_what_threads_were_in),
 		cmocka_unit_test(handlers_of_signals_may_change_sets),
+		cmocka_unit_test(handlers_may_come_in_a_first_change),
 		cmocka_unit_test(ended_threads_have_no_set),
 		cmocka_unit_test(a_million_values_are_bounded),
 	};

@@ -286,7 +286,8 @@ static void lie(unsigned number)
 	thread->ring_log2 = 10;
 	thread->head = 100;
 	thread->first = 0;
-	thread->began_ns = thread->ended_ns = 0;
+	thread->began_ns = 1;
+	thread->ended_ns = 0;
 	fake->set_count = 10;
 	fake->texts[2] = 8;
 	memset(fake->text, 0, 64);
