@@ -290,6 +290,7 @@ static int sim_set(void *self, const struct itimer_value *next,
 	if (next->left_ns && sim.ticks_at_set) {
 		sim.ticks_at_set = false;
 		sim.pending = choose(NULL);
+		sim.pending->cpu_ns += 1000000;
 		deliver();
 	}
 	pthread_mutex_lock(&lock);

@@ -37,7 +37,8 @@ void itimer_sim_charge(uint64_t ns, bool is_at_tick);
  * before it comes to its signals. */
 void itimer_sim_tick_in_vain(void);
 
-/* A tick of an earlier timer comes to a thread as the timer is set again. */
+/* A thread has run for 1 ms when the timer is set again, and a tick of an earlier
+ * one comes to it. */
 void itimer_sim_tick_at_next_set(void);
 
 /* SIGPROF from another process (kill(2)). */
