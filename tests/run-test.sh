@@ -10,7 +10,7 @@
 #   - exit 77 skips the whole program; its last line of output is the reason
 #   - a case that skips prints a line "skip: REASON" before it does so
 #   - a program that ran no case fails, and so does one that ends by a signal
-#   - the last line says how long the program took
+#   - the last line says how long the program took, and how much CPU time
 #   - a program that hangs is stopped after PORTPROF_TEST_TIMEOUT seconds: ten
 #     times what the longest one takes, so 1800, and 4 hours in make check-long
 # PORTPROF_TEST_RUN stands before a program: the emulator of its machine.
@@ -20,7 +20,7 @@ CMOCKA_MESSAGE_OUTPUT=TAP
 export CMOCKA_MESSAGE_OUTPUT
 
 out=$(mktemp "${TMPDIR:-/tmp}/portprof-test.XXXXXX") || exit 99
-trap 'rm -f "$out" "$out.err"' 0
+trap 'rm -f "$out" "$out.err" "$out.times"' 0
 name=$(basename "$1" .sh)
 
 case $1 in
@@ -38,6 +38,7 @@ began=$(date +%s)
 "$@" >"$out" 2>"$out.err" </dev/null
 status=$?
 took=$(($(date +%s) - began))
+times >"$out.times" # in a substitution it would be that of another shell
 if [ "$status" -eq 124 ]; then
 	echo "# stopped after $limit seconds"
 fi
@@ -97,4 +98,7 @@ END {
 ' "$out"
 # What sanitizers and crashing programs have to say.
 head -n 200 "$out.err" | sed 's/^/# stderr: /'
-echo "# took $took s"
+# "0m1.230s 0m0.450s" of the shell, and then of all that it waited for
+cpu=$(tr 'ms' '  ' <"$out.times" |
+	LC_ALL=C ${AWK:-awk} 'END { printf "%.0f", 60 * ($1 + $3) + $2 + $4 }')
+echo "# took $took s, $cpu s of CPU time"
