@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What the user gives configure: flags of a library win over what is found and
-# are in its help, answers are kept in a cache, and a backend that is switched
-# off is not in the library.
+# are in its help, and answers are kept in a cache.
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$srcdir/tests/install/build.sh"
 
@@ -39,12 +38,4 @@ configure
 grep -v '(cached)' log | grep 'checking whether.*takes\|checking for.*by' &&
 	fail "these answers are in no cache"
 
-configure --enable-backends=null,rusage
-"$MAKE" -j2 libportprof.la >make.log 2>&1 || { tail make.log; fail "make failed"; }
-${NM:-nm} .libs/libportprof.a libportprof.a 2>/dev/null >names || :
-[ ! -s names ] || ! grep -qE ' (ppi_backend_(perf|timer|itimer|profil|solaris)|perf_[a-z_]+)$' names ||
-	fail "$(grep -E ' ppi_backend_|perf_' names | head -n 3): switched off, and there"
-nm -a .libs/libportprof.so 2>/dev/null >names || :
-[ ! -s names ] || ! grep -qE ' ppi_backend_(perf|timer|itimer|profil|solaris)$' names ||
-	fail "$(grep ' ppi_backend_' names): switched off, and there"
-echo "check-variables: flags, cache and backends are the user's"
+echo "check-variables: flags and cache are the user's"
