@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each reader of what others wrote, and the unwinder, under libFuzzer with ASan and UBSan, from
-# its corpus: ten seconds each, or FUZZ_SECONDS. A finding is kept in
-# fuzz/findings of the build folder.
+# its corpus: four seconds each, a minute in make check-long, or FUZZ_SECONDS. A finding
+# is kept in fuzz/findings of the build folder.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${MAKE:=make}"
 . "$srcdir/tests/tools/tap.sh"
-: "${FUZZ_SECONDS:=10}"
+[ "${PORTPROF_SPEED:-check}" != long ] || : "${FUZZ_SECONDS:=60}"
+: "${FUZZ_SECONDS:=4}"
 
 # The bounds that are promised: memory of 256 MiB for a profile, 512 MiB for a
 # table of symbols, and what the sanitizers add; seconds for one input.
