@@ -99,6 +99,7 @@ END {
 # What sanitizers and crashing programs have to say.
 head -n 200 "$out.err" | sed 's/^/# stderr: /'
 # "0m1.230s 0m0.450s" of the shell, and then of all that it waited for
+# shellcheck disable=SC2016
 cpu=$(tr 'ms' '  ' <"$out.times" |
 	LC_ALL=C ${AWK:-awk} 'END { printf "%.0f", 60 * ($1 + $3) + $2 + $4 }')
 echo "# took $took s, $cpu s of CPU time"
