@@ -142,10 +142,12 @@ control=$(printf 'a\nb\nc\nd\ne\nf\ng\nh')
 record -F 1000 -o q.pb.gz -- "./$long" 100 1 "$control" "$control$control" \
 	"$control" "$control$control"
 fits "a command of several lines" 80 -i q.pb.gz
+COLUMNS=80 "$portprof" report -v -i q.pb.gz >report
 check "its lines are filled" python3 -c '
 lines = open("report", encoding="utf-8").read().split("\n")
-at = [line[:7] for line in lines].index("  total")
-assert len(lines[at]) + 1 + len(lines[at + 1].split()[0]) > 80, lines[at]
+at = [line[:9] for line in lines].index("  symbols")
+assert not lines[at + 1].startswith(" " * 16) or \
+    len(lines[at]) + 1 + len(lines[at + 1].split()[0]) > 80, lines[at]
 '
 verb='diff'
 fits "two of them" 80 q.pb.gz q.pb.gz
