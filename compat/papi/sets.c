@@ -74,13 +74,15 @@ portprof_status ppi_papi_add(const struct ppi_papi_set *set,
 portprof_status ppi_papi_target(const struct ppi_papi_set *set,
                                 portprof_config *config)
 {
-	bool is_own = set->tid == ppi_thread_id();
+	int64_t tid = set->attached ? set->attached : set->tid;
+	bool is_own = !set->attached && (set->inherits || tid == ppi_thread_id());
 
 	return portprof_config_set_target(
-		config, set->inherits ? PORTPROF_TARGET_PROCESS :
-		        is_own        ? PORTPROF_TARGET_THREAD :
-		                        PORTPROF_TARGET_TID,
-		set->inherits || is_own ? 0 : set->tid);
+		config, is_own ? set->inherits ? PORTPROF_TARGET_PROCESS :
+		                                 PORTPROF_TARGET_THREAD :
+		                 set->inherits ? PORTPROF_TARGET_PID :
+		                                 PORTPROF_TARGET_TID,
+		is_own ? 0 : tid);
 }
 
 /* The events from the `first` on, stopped. */
@@ -194,17 +196,6 @@ int PAPI_add_named_event(int id, const char *name)
 	       ppi_papi_fail(code) : PAPI_add_event(id, code);
 }
 
-/* As PAPI: how many were added before one failed. */
-int PAPI_add_events(int id, int *codes, int number)
-{
-	int result = codes && number > 0 ? PAPI_OK : ppi_papi_fail(PAPI_EINVAL);
-	int i = 0;
-
-	while (i < number && result == PAPI_OK)
-		result = PAPI_add_event(id, codes[i++]);
-	return result != PAPI_OK && i > 1 ? i - 1 : result;
-}
-
 int PAPI_remove_event(int id, int code)
 {
 	struct ppi_papi_set next;
@@ -223,6 +214,27 @@ int PAPI_remove_event(int id, int code)
 	}
 	next.sampling[next.count] = NULL;
 	return change(set, &next);
+}
+
+/* As PAPI: how many were added or removed before one failed. */
+static int each(int act(int id, int code), int id, const int *codes, int number)
+{
+	int result = codes && number > 0 ? PAPI_OK : ppi_papi_fail(PAPI_EINVAL);
+	int i = 0;
+
+	while (i < number && result == PAPI_OK)
+		result = act(id, codes[i++]);
+	return result != PAPI_OK && i > 1 ? i - 1 : result;
+}
+
+int PAPI_add_events(int id, int *codes, int number)
+{
+	return each(PAPI_add_event, id, codes, number);
+}
+
+int PAPI_remove_events(int id, int *codes, int number)
+{
+	return each(PAPI_remove_event, id, codes, number);
 }
 
 int PAPI_remove_named_event(int id, const char *name)
@@ -433,7 +445,28 @@ int PAPI_get_opt(int option, PAPI_option_t *value)
 	return ppi_papi_fail(PAPI_ENOSUPP);
 }
 
+int PAPI_attach(int id, unsigned long tid)
+{
+	struct ppi_papi_set next;
+
+	FIND_SET(set, id);
+	next = *set;
+	next.attached = (int64_t)tid;
+	return change(set, &next);
+}
+
+int PAPI_detach(int id)
+{
+	return PAPI_attach(id, 0);
+}
+
 /* There is one component, 0. */
+int PAPI_get_component_index(const char *name)
+{
+	return name && strcmp(name, "perf_event") == 0 ?
+	       0 : ppi_papi_fail(PAPI_ENOCMP);
+}
+
 int PAPI_assign_eventset_component(int id, int component)
 {
 	FIND_SET(set, id);

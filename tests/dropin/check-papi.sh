@@ -110,6 +110,10 @@ try() {
 	for ms in 20 40 80 160; do
 		counted "$run_how: a thread has its own $ms ms" "thread_$ms"
 	done
+	run attach
+	counted "$run_how: another process is counted, and no other" child
+	counted "$run_how: and when it is detached, the caller" own
+	same "$run_how: one that has ended cannot be attached to" 1 "$(value gone)"
 	run overflow
 	near "$run_how: the handler is called for each ms" "$(value handled)" \
 		"$(value ms)" 50 2
@@ -268,20 +272,33 @@ has "a folder that cannot be made is named, and the program runs" \
 
 examples=${PAPI_EXAMPLES:-/usr/share/doc/papi-examples/examples}
 if [ -d "$examples/ctests" ] && [ "$user" = "$tmp/theirs" ]; then
-	for one in serial_hl pthread_hl; do
-		find "$examples" -name "$one.c*" -exec cp {} "$tmp" \;
+	# program NAME COMPILER...: writes its regions' file and says PASSED
+	program() {
+		one=$1
+		shift
 		rm -rf "$tmp/out"
-		# shellcheck disable=SC2086
-		$CC -O1 -w -pthread -I"$examples/testlib" \
-			"$examples/ctests/$one.c" \
-			"$examples/testlib/test_utils.c" \
+		"$@" -O1 -w -pthread -I"$examples/testlib" \
 			"$examples/testlib/do_loops.c" -L"$libs" \
-			-lportprof-papi -lm -o "$tmp/$one" 2>"$tmp/words"
+			-o "$tmp/$one" -lportprof-papi 2>"$tmp/words"
 		PAPI_EVENTS=perf::TASK-CLOCK "$tmp/$one" >"$tmp/printed" \
 			2>>"$tmp/words" || cat "$tmp/words" "$tmp/printed"
 		has "PAPI's $one passes" PASSED "$tmp/printed"
 		has "and has its file" '"name": "' "$tmp"/out/put/papi_hl_output/rank_*
+	}
+	for one in serial_hl pthread_hl; do
+		# shellcheck disable=SC2086
+		program $one $CC "$examples/ctests/$one.c" \
+			"$examples/testlib/test_utils.c" -lm
 	done
+	# Functions for Fortran are in libpapi alone, and call those of C by name.
+	if command -v gfortran >/dev/null; then
+		program fortran_hl gfortran -ffixed-line-length-none \
+			"$examples/ftests/serial_hl.F" \
+			"$examples/testlib/ftests_util.F" \
+			-Wl,--no-as-needed -lportprof-papi -lpapi
+	else
+		skip "PAPI's fortran_hl passes" "no gfortran"
+	fi
 else
 	skip "PAPI's own examples" "no papi-examples, or no papi.h"
 fi

@@ -7,6 +7,7 @@
  *   papi_user low        the low-level interface, in one thread
  *   papi_user threads    sets of four threads at once
  *   papi_user faults     page faults, exactly
+ *   papi_user attach     another process, and the caller again
  *   papi_user overflow   a handler for each ms of CPU time
  *   papi_user profil     a histogram of the program
  *   papi_user sprofil    the same by ranges that overlap
@@ -196,8 +197,11 @@ static void make_mistakes(void)
 	ANSWER(PAPI_stop(set, values));
 	ANSWER(PAPI_destroy_eventset(&set));
 	ANSWER(PAPI_remove_named_event(set, "perf::PAGE-FAULTS"));
-	ANSWER(PAPI_remove_named_event(set, "perf::TASK-CLOCK"));
+	ANSWER(PAPI_remove_events(set, NULL, 1));
+	ANSWER(PAPI_remove_events(set, &known, 1));
 	ANSWER(PAPI_num_events(set));
+	ANSWER(PAPI_get_component_index("perf_event"));
+	ANSWER(PAPI_get_component_index("none"));
 	ANSWER(PAPI_add_named_event(set, "perf::PAGE-FAULTS"));
 	ANSWER(PAPI_cleanup_eventset(set));
 	ANSWER(PAPI_create_eventset(&other));
@@ -309,6 +313,49 @@ static void count_threads(void)
 		pthread_create(&threads[i], NULL, count_in_thread, &ms[i]);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
+}
+
+/* Each byte of the pipe is a word: of the parent, go on; of the child, done. */
+static void attach(void)
+{
+	int set = new_set("perf::TASK-CLOCK"), go[2], done[2];
+	long long value = 0, begin;
+	char word = 0;
+	pid_t child;
+
+	if (pipe(go) || pipe(done))
+		exit(1);
+	child = fork();
+	if (child == 0) {
+		if (read(go[0], &word, 1) != 1)
+			_exit(1);
+		begin = cpu_ns();
+		spin_in_user(60 * MS);
+		begin = cpu_ns() - begin;
+		if (write(done[1], &begin, sizeof(begin)) < 0 ||
+		    read(go[0], &word, 1) != 1)
+			_exit(1);
+		_exit(0);
+	}
+	must("attach", PAPI_attach(set, (unsigned long)child));
+	must("start", PAPI_start(set));
+	spin_in_user(20 * MS);
+	if (write(go[1], &word, 1) != 1 ||
+	    read(done[0], &begin, sizeof(begin)) != sizeof(begin))
+		exit(1);
+	must("stop", PAPI_stop(set, &value));
+	printf("child=%lld\nchild_clock=%lld\n", value, begin);
+	if (write(go[1], &word, 1) != 1)
+		exit(1);
+	waitpid(child, NULL, 0);
+	must("detach", PAPI_detach(set));
+	begin = cpu_ns();
+	must("start", PAPI_start(set));
+	spin_in_user(30 * MS);
+	must("stop", PAPI_stop(set, &value));
+	printf("own=%lld\nown_clock=%lld\n", value, cpu_ns() - begin);
+	printf("gone=%d\n", PAPI_attach(set, (unsigned long)child) < 0);
+	remove_set(set);
 }
 
 /* ---- samples ---- */
@@ -520,7 +567,8 @@ int main(int argc, char **argv)
 	} acts[] = {
 		{ "facts", print_facts, 0 },     { "errors", make_mistakes, 0 },
 		{ "low", count, 1 },             { "threads", count_threads, 1 },
-		{ "faults", count_faults, 1 },   { "overflow", overflow, 1 },
+		{ "faults", count_faults, 1 },   { "attach", attach, 1 },
+		{ "overflow", overflow, 1 },
 		{ "profil", profile, 1 },        { "sprofil", profile_ranges, 1 },
 		{ "hl", high_level, 0 },         { "clocks", read_clocks, 1 },
 		{ "lacks", use_what_lacks, 1 },
