@@ -21,12 +21,12 @@ MAKEFLAGS=
 export BUILD MAKEFLAGS
 cd "$tmp" || exit 99
 
-check "made" sh -c '"$1/release" one >words 2>&1 || { cat words; false; }' sh "$srcdir"
+check "made" sh -c '"$1/release.sh" one >words 2>&1 || { cat words; false; }' sh "$srcdir"
 mkdir elsewhere
 check "made once more, at another place and umask" sh -c 'cd elsewhere && umask 077 &&
-	TZ=Asia/Tokyo "$1/release" ../two >words 2>&1' sh "$srcdir"
+	TZ=Asia/Tokyo "$1/release.sh" ../two >words 2>&1' sh "$srcdir"
 check "the same bytes" diff -r one two
-"$srcdir/release" one >words 2>&1
+"$srcdir/release.sh" one >words 2>&1
 same "an existing folder is refused" 1 $?
 has "and why" 'one is there' words
 check "the sums hold" sh -c 'cd one && sha256sum --quiet -c SHA256SUMS'

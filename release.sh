@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What a release consists of, made from a checkout or an unpacked tarball:
 #
-# usage: ./release [FOLDER]     (portprof-VERSION-release)
+# usage: ./release.sh [FOLDER]     (portprof-VERSION-release)
 #
 #   portprof-VERSION.tar.xz     the same bytes wherever it is made
 #   portprof-VERSION.html .pdf  all manual pages (needs mandoc)
@@ -10,8 +10,8 @@
 #   NEWS                        of this version
 #   SHA256SUMS, SHA256SUMS.asc  the second by gpg, with the key that GPG_KEY names
 #
-# Needs ./build, as ./quickstart makes it. Tests are no part of it: run
-# ./quickstart check and make -C build check-long before.
+# Needs ./build, as ./quickstart makes it. Tests are no part of it: make -C build release
+# runs those of check-all first; run make -C build check-long before, too.
 set -eu
 from=$PWD
 cd "$(dirname "$0")"
@@ -108,7 +108,7 @@ curl curl'
 	printf ' "SPDXID": "SPDXRef-DOCUMENT",\n "name": "%s",\n' "$name"
 	printf ' "documentNamespace": "urn:portprof:%s:%s",\n' "$version" \
 		"$(sum_of "$to/$name.tar.xz")"
-	printf ' "creationInfo": {"created": "%s", "creators": ["Tool: release"]},\n' \
+	printf ' "creationInfo": {"created": "%s", "creators": ["Tool: release.sh"]},\n' \
 		"$created"
 	printf ' "packages": [\n  {"name": "portprof", "SPDXID": "SPDXRef-portprof",\n'
 	printf '   "versionInfo": "%s", "packageFileName": "%s",\n' "$version" \
