@@ -58,6 +58,9 @@ done
 # Whatever a program asks of its compiler, our headers are quiet.
 quiet='-pedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual'
 quiet="$quiet -Wcast-align"
+quiet="$quiet -Icompat/drop-in -Icompat/gperftools"
+headers='portprof.h portprof/tool.h portprof/label_only.h portprof/compat/bsd.h
+	portprof/compat/glibc.h portprof/compat/solaris.h gperftools/profiler.h'
 knows() { # COMPILER STANDARD SUFFIX
 	echo 'int known;' >"$tmp/known.$3"
 	"$1" -std="$2" -Werror -fsyntax-only "$tmp/known.$3" 2>/dev/null
@@ -65,17 +68,17 @@ knows() { # COMPILER STANDARD SUFFIX
 for compiler in gcc clang; do
 	for standard in c99 c11 c17 c2x; do
 		knows $compiler $standard c || continue
-		compile "$compiler -std=$standard $quiet" api/portprof.h c
-		compile "$compiler -std=$standard $quiet" api/portprof/tool.h c
+		for header in $headers; do
+			compile "$compiler -std=$standard $quiet" "$header" c
+		done
 	done
 done
 for compiler in g++ clang++; do
 	for standard in c++11 c++14 c++17 c++20 c++2b; do
 		knows $compiler $standard cc || continue
-		for header in portprof.hpp portprof/tool.h; do
+		for header in portprof.hpp $headers; do
 			compile "$compiler -std=$standard $quiet \
-				-Wold-style-cast -Wnon-virtual-dtor" \
-				api/$header cc
+				-Wold-style-cast -Wnon-virtual-dtor" "$header" cc
 		done
 	done
 done
