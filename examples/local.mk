@@ -35,6 +35,7 @@ EXTRA_DIST += examples/cpp_scopes.cc \
 # Built by tests/rust/check-rust.sh, where cargo is.
 EXTRA_DIST += \
 	examples/rust/Cargo.toml \
+	examples/rust/README.md \
 	examples/rust/portprof/Cargo.toml \
 	examples/rust/portprof/examples/count.rs \
 	examples/rust/portprof/src/lib.rs \

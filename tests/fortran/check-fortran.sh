@@ -84,15 +84,15 @@ fi
 
 ### doc/fortran.md
 
-# Each block is the body of a subroutine; a subroutine in it stands beside that. So is
+# Each block is the body of a subroutine; a procedure in it stands beside that. So is
 # each call in the table of settings, which is compiled alone.
 mkdir "$tmp/page"
 # shellcheck disable=SC2016 # of awk
 ${AWK:-awk} -v page="$tmp/page" '
 	/^```$/ { if (inside) print "end subroutine" >(page "/bodies"); inside = 0 }
-	inside && /^subroutine / { beside = 1 }
+	inside && /^(subroutine|function) / { beside = 1 }
 	inside { print >(page (beside ? "/beside" : "/bodies")) }
-	/^end subroutine$/ { beside = 0 }
+	/^end (subroutine|function)$/ { beside = 0 }
 	/^```fortran$/ {
 		inside = 1
 		print "subroutine block" ++blocks >(page "/bodies")
@@ -127,13 +127,6 @@ end subroutine
 subroutine solve
 call work
 end subroutine
-function show(region, context) result(ends) bind(c)
-type(portprof_region_info), intent(in) :: region
-type(c_ptr), value :: context
-integer(c_int) :: ends
-print *, portprof_string_f(region%name), region%calls, c_associated(context)
-ends = 0
-end function
 end module
 program run
 use page
