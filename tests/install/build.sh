@@ -32,3 +32,16 @@ run() {
 		fail "failed: $*"
 	}
 }
+
+# pack NAME FILE: what a release holds, in a folder NAME, as the tarball FILE: of this
+# build, or $tarball where there is none.
+pack() {
+	if [ -n "${tarball-}" ]; then
+		cp "$tarball" "$2"
+		return
+	fi
+	run "$MAKE" -C "$builddir" distdir distdir="$tmp/$1"
+	chmod -R u+w "$tmp/$1"
+	tar -C "$tmp" -cJf "$2" "$1"
+	rm -r "${tmp:?}/$1"
+}

@@ -4,6 +4,7 @@
 # umask, time zone and locale, with the same bytes; judged by lintian; installed into
 # a root of their own, where the README's session, a program that links, the
 # drop-in and selftest run; purged, and nothing is left. doc/packaging.md says more.
+# With $keep they stay there.
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 for tool in dpkg-buildpackage dh dh_autoreconf fakeroot; do
 	command -v $tool >/dev/null || { echo "skip: no $tool here"; exit 77; }
@@ -38,12 +39,9 @@ build() {
 		dpkg-buildpackage -us -uc -Pnocheck
 }
 
-run "$MAKE" -C "$builddir" distdir distdir="$tmp/portprof-$version"
 cd "$tmp"
-chmod -R u+w "portprof-$version"
-cp -R "portprof-$version/debian" debian
-tar -cJf "portprof_$version.orig.tar.xz" "portprof-$version"
-rm -r "portprof-$version"
+pack "portprof-$version" "portprof_$version.orig.tar.xz"
+tar -xf "portprof_$version.orig.tar.xz" --strip-components=1 "portprof-$version/debian"
 
 (umask 022 && build one TZ=UTC LC_ALL=C)
 (umask 027 && build another/place TZ=Pacific/Kiritimati LC_ALL=C.UTF-8)
@@ -53,6 +51,8 @@ rm -r "portprof-$version"
 	fail "another path, umask, time zone and locale make other packages"
 }
 echo "check-deb: $(wc -l <"$tmp/sums" | tr -d ' ') files, the same bytes twice"
+
+[ -z "${keep-}" ] || cp "$tmp"/one/*.deb "$keep/"
 
 ### lintian
 
@@ -103,18 +103,24 @@ PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig
 PKG_CONFIG_LIBDIR=$PKG_CONFIG_LIBDIR:$(pkg-config --variable pc_path pkg-config)
 # What a compiler would look for in /usr.
 C_INCLUDE_PATH=$root/usr/include:$root/usr/include/portprof/compat
+CPLUS_INCLUDE_PATH=$C_INCLUDE_PATH
 LIBRARY_PATH=$root/usr/lib/$triplet
+MODULE="$root/usr/share/portprof/portprof_c.f90 $root/usr/share/portprof/portprof.f90"
 EXAMPLES=$root/usr/share/doc/portprof/examples
 PORTPROF_LIBEXECDIR=$root/usr/libexec/portprof
 PYTHONPATH=$tmp/python/usr/lib/python3/dist-packages
-export PYTHONPATH LD_LIBRARY_PATH PKG_CONFIG_LIBDIR C_INCLUDE_PATH LIBRARY_PATH EXAMPLES \
-	PORTPROF_LIBEXECDIR
-for one in session link drop-in python selftest; do
+export PYTHONPATH LD_LIBRARY_PATH PKG_CONFIG_LIBDIR C_INCLUDE_PATH CPLUS_INCLUDE_PATH \
+	LIBRARY_PATH MODULE EXAMPLES PORTPROF_LIBEXECDIR
+languages=languages
+for tool in c++ gfortran cargo; do
+	command -v $tool >/dev/null || { echo "languages: no $tool here"; languages=; }
+done
+for one in session link drop-in python $languages selftest; do
 	mkdir -p "$tmp/$one"
 	if AUTOPKGTEST_TMP=$tmp/$one sh "$tmp/debian/tests/$one" \
 		>"$tmp/$one/said" 2>&1; then
 		tail -n 1 "$tmp/$one/said"
-	elif [ $one = selftest ]; then # held to times: told, no more
+	elif [ "$one" = selftest ]; then # held to times: told, no more
 		cat "$tmp/$one/said"
 		echo "selftest: not all clauses hold on this machine now"
 	else
@@ -122,7 +128,7 @@ for one in session link drop-in python selftest; do
 		fail "debian/tests/$one fails"
 	fi
 done
-unset LD_LIBRARY_PATH LIBRARY_PATH C_INCLUDE_PATH
+unset LD_LIBRARY_PATH LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH
 rm "$root/usr/lib/portprof"
 
 packages --purge portprof portprof-doc libportprof-dev libportprof-profil0 \

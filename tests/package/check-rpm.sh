@@ -9,10 +9,7 @@ command -v rpmbuild >/dev/null || { echo "skip: no rpmbuild here"; exit 77; }
 version=$(sed -n 's/^Version: *//p' "$srcdir/packages/rpm/portprof.spec")
 
 mkdir -p "$tmp/rpm/SOURCES" "$tmp/home"
-run "$MAKE" -C "$builddir" distdir distdir="$tmp/portprof-$version"
-chmod -R u+w "$tmp/portprof-$version"
-tar -C "$tmp" -cJf "$tmp/rpm/SOURCES/portprof-$version.tar.xz" "portprof-$version"
-rm -r "$tmp/portprof-$version"
+pack "portprof-$version" "$tmp/rpm/SOURCES/portprof-$version.tar.xz"
 unset CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC CXX
 HOME=$tmp/home
 export HOME

@@ -4,8 +4,8 @@
 
 SCRIPT_TESTS_ALL += tests/package/check-abi.sh tests/package/check-lists.sh \
 	tests/package/check-release.sh
-SCRIPT_TESTS_LONG += tests/package/check-deb.sh tests/package/check-programs.sh \
-	tests/package/check-rpm.sh
+SCRIPT_TESTS_LONG += tests/package/check-deb.sh tests/package/check-debians.sh \
+	tests/package/check-programs.sh tests/package/check-rpm.sh
 EXTRA_DIST += \
 	packages/alpine/APKBUILD \
 	packages/freebsd/Makefile \
@@ -39,6 +39,7 @@ EXTRA_DIST += \
 	debian/source/lintian-overrides \
 	debian/tests/control \
 	debian/tests/drop-in \
+	debian/tests/languages \
 	debian/tests/link \
 	debian/tests/python \
 	debian/tests/selftest \
