@@ -208,7 +208,6 @@ static const struct {
 	{ SYS_getdents64, WAITS_CALL_IO },
 	{ SYS_ioctl, WAITS_CALL_IO },
 	{ SYS_close, WAITS_CALL_IO },
-	{ SYS_accept, WAITS_CALL_ACCEPT },
 	{ SYS_accept4, WAITS_CALL_ACCEPT },
 	{ SYS_openat, WAITS_CALL_FILE },
 	{ SYS_unlinkat, WAITS_CALL_FILE },
@@ -227,8 +226,6 @@ static const struct {
 	{ SYS_rt_sigtimedwait, WAITS_CALL_SIGNAL },
 	{ SYS_flock, WAITS_CALL_FILE_LOCK },
 	{ SYS_fcntl, WAITS_CALL_FILE_LOCK },
-	{ SYS_semop, WAITS_CALL_SEMAPHORE },
-	{ SYS_semtimedop, WAITS_CALL_SEMAPHORE },
 	{ SYS_mmap, WAITS_CALL_MEMORY },
 	{ SYS_munmap, WAITS_CALL_MEMORY },
 	{ SYS_mprotect, WAITS_CALL_MEMORY },
@@ -236,6 +233,23 @@ static const struct {
 	{ SYS_madvise, WAITS_CALL_MEMORY },
 	{ SYS_msync, WAITS_CALL_FILE },
 	{ SYS_brk, WAITS_CALL_MEMORY },
+	/* i386 has them in socketcall and ipc, which name no descriptor */
+#ifdef SYS_accept
+	{ SYS_accept, WAITS_CALL_ACCEPT },
+#endif
+#ifdef SYS_semop
+	{ SYS_semop, WAITS_CALL_SEMAPHORE },
+	{ SYS_semtimedop, WAITS_CALL_SEMAPHORE },
+#endif
+#ifdef SYS_futex_time64 /* machines of 32 bits */
+	{ SYS_futex_time64, WAITS_CALL_LOCK },
+	{ SYS_clock_nanosleep_time64, WAITS_CALL_SLEEP },
+	{ SYS_recvmmsg_time64, WAITS_CALL_IO },
+	{ SYS_ppoll_time64, WAITS_CALL_POLL },
+	{ SYS_pselect6_time64, WAITS_CALL_SELECT },
+	{ SYS_rt_sigtimedwait_time64, WAITS_CALL_SIGNAL },
+	{ SYS_semtimedop_time64, WAITS_CALL_SEMAPHORE },
+#endif
 #ifdef SYS_clone3
 	{ SYS_clone3, WAITS_CALL_CHILD },
 #endif

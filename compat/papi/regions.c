@@ -365,8 +365,8 @@ static int take_values(const char *name, bool is_end)
 {
 	long long values[VALUES];
 	size_t count = (size_t)(BASIC + all.count);
-	struct thread *thread;
-	struct region *region;
+	struct thread *thread = NULL;
+	struct region *region = NULL;
 	int result = read_region(name, &thread, &region, values);
 
 	if (result != PAPI_OK)
