@@ -3,7 +3,8 @@
 # Programs that nobody here wrote, from Debian's source packages, are built with
 # libportprof by pkg-config, CMake and Meson, and what it counts and samples of them is
 # the CPU time of getrusage(2). With $packaged set it is the installed libportprof-dev
-# that they are built with; otherwise this build, installed into a folder.
+# that they are built with; otherwise this build, installed into a folder. Two more, of
+# gperftools and of PAPI, are not changed at all.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
@@ -16,7 +17,8 @@ if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
 fi
 mkdir "$tmp/src"
 chmod 755 "$tmp" "$tmp/src"
-(cd "$tmp/src" && apt-get source -q bzip2 lua5.4 zlib lz4 libzstd) >"$tmp/log" 2>&1 || {
+(cd "$tmp/src" && apt-get source -q bzip2 lua5.4 zlib lz4 libzstd \
+	google-perftools papi) >"$tmp/log" 2>&1 || {
 	echo "skip: no sources of Debian: $(grep '^E: ' "$tmp/log" | head -n 1)"
 	exit 77
 }
@@ -25,8 +27,8 @@ if [ -z "${packaged+set}" ]; then
 	MAKEFLAGS='' ${MAKE:-make} -s -C "$builddir" install DESTDIR="$tmp/root" \
 		>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
 	mkdir "$tmp/pc"
-	sed "s|=/|=$tmp/root/|" "$(find "$tmp/root" -name portprof.pc)" \
-		>"$tmp/pc/portprof.pc"
+	find "$tmp/root" -name 'portprof*.pc' -exec cp {} "$tmp/pc/" \;
+	sed -i "s|=/|=$tmp/root/|" "$tmp"/pc/*
 	PKG_CONFIG_PATH=$tmp/pc
 	LD_LIBRARY_PATH=$(dirname "$(find "$tmp/root" -name libportprof.so)")
 	export PKG_CONFIG_PATH LD_LIBRARY_PATH
@@ -234,5 +236,51 @@ if command -v meson >/dev/null; then
 	fi
 else
 	skip "lz4, by Meson" "no meson here"
+fi
+
+### unchanged
+
+# NAME COMMAND...: its CPU time, as the shell has it, is in $used
+use() {
+	name=$1
+	shift
+	used=$("${SHELL:-sh}" -c '"$@" >&2; times' sh "$@" 2>"$tmp/words" | awk '
+		NR == 2 {
+			gsub(/[ms]/, " ")
+			print 60 * $1 + $2 + 60 * $3 + $4
+		}')
+}
+cd "$tmp"/src/google-perftools-* || exit 99
+printf '#define HAVE_UNISTD_H 1\n#define HAVE_PTHREAD 1\n#define PERFTOOLS_DLL_DECL\n' \
+	>src/config.h
+# shellcheck disable=SC2046 # words
+if quietly g++ -O1 -g -w $(pkg-config --cflags portprof-gperftools) -Isrc \
+	src/tests/profiler_unittest.cc src/tests/testutil.cc -o own -pthread \
+	$(pkg-config --libs portprof-gperftools); then
+	use gperftools ./own 200 2 "$tmp/own.pb.gz"
+	sampled=$("$portprof" report --json "$tmp/own.pb.gz" |
+		sed -n 's/^ "total_weight": \([0-9]*\),$/\1/p' | sed -n '1s/.\{9\}$/.&/p')
+	echo "# gperftools: getrusage $used s, sampled $sampled s"
+	check "a program of gperftools, in three threads: as much is sampled as the shell says" \
+		near "${sampled:-0}"
+	"$portprof" report -q -n 3 "$tmp/own.pb.gz" >"$tmp/report"
+	has "and it is named" 'test_other_thread' "$tmp/report"
+else
+	not_ok "a program of gperftools is built"
+fi
+cd "$tmp"/src/papi-*/src || exit 99
+# shellcheck disable=SC2046 # words
+if quietly gcc -O1 -w -I. -Itestlib ctests/serial_hl.c testlib/test_utils.c \
+	testlib/do_loops.c -o own $(pkg-config --libs portprof-papi); then
+	PAPI_OUTPUT_DIRECTORY=$tmp PAPI_EVENTS=perf::TASK-CLOCK use papi ./own
+	counted=$(sed -n 's/.*"perf::TASK-CLOCK": *"\([0-9]*\)".*/\1/p' \
+		"$tmp"/papi_hl_output/rank_* | awk '{ sum += $1 } END { print sum / 1e9 }')
+	echo "# papi: getrusage $used s, counted $counted s"
+	has "a program of PAPI's regions passes" PASSED "$tmp/words"
+	# what runs before and after its regions is not in them
+	check "its regions have no more than its time, and half of it" awk -v got="$counted" \
+		-v used="$used" 'BEGIN { exit !(got > used / 2 && got < used + 0.02) }'
+else
+	not_ok "a program of PAPI's regions is built"
 fi
 tap_end
