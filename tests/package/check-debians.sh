@@ -72,7 +72,7 @@ script() {
 		tail -n 60 "$tmp/log"
 		fail "failed: $*"
 	}
-	grep -E '^(check-|[a-z-]*: |[IWEXPO]: |# [a-z0-9.]*: getrusage)' "$tmp/log" || :
+	grep -E '^(check-|[a-z-]*: |[IWEXPO]: |# [a-z0-9. ]*: getrusage)| checked; ' "$tmp/log" || :
 }
 
 pack "portprof-$version" "$tmp/release.tar.xz"
