@@ -77,22 +77,29 @@ const char *ppi_elf_soname(Elf *elf)
 	return "";
 }
 
-Elf_Data *ppi_elf_section(Elf *elf, const char *wanted)
+Elf_Scn *ppi_elf_find(Elf *elf, const char *wanted, GElf_Shdr *header)
 {
 	size_t names;
 	Elf_Scn *at = NULL;
-	GElf_Shdr header;
 
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return NULL;
 	while ((at = elf_nextscn(elf, at)) != NULL) {
-		const char *name = gelf_getshdr(at, &header)
-			? elf_strptr(elf, names, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(at, header)
+			? elf_strptr(elf, names, header->sh_name) : NULL;
 
 		if (name && strcmp(name, wanted) == 0)
-			return elf_rawdata(at, NULL);
+			return at;
 	}
 	return NULL;
+}
+
+Elf_Data *ppi_elf_section(Elf *elf, const char *wanted)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = ppi_elf_find(elf, wanted, &header);
+
+	return section ? elf_rawdata(section, NULL) : NULL;
 }
 
 size_t ppi_elf_segments(Elf *elf)

@@ -66,6 +66,8 @@ const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes);
  * follow in it goes to *left. */
 const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left);
 
+/* A section by its name, and its header; NULL none. */
+Elf_Scn *ppi_elf_find(Elf *elf, const char *wanted, GElf_Shdr *header);
 /* The contents of a section, unconverted; NULL none. */
 Elf_Data *ppi_elf_section(Elf *elf, const char *wanted);
 

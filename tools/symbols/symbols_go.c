@@ -19,10 +19,16 @@ enum { MAGIC_1_18 = 0xf0, MAGIC_1_20 = 0xf1 }; /* and 0xffffff above */
 
 struct table {
 	const unsigned char *bytes;
-	uint64_t size;
+	uint64_t size, address;
 	unsigned word; /* bytes of an address */
 	bool is_big;   /* endian */
 };
+
+/* Where the table is, kept in stripped files (Go's cmd/link): the second is of
+ * programs that can be loaded anywhere, which C's linker adds to the third. */
+static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab",
+	                                ".data.rel.ro" };
+enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
 
 /* 0 past the end. */
 static uint64_t number(const struct table *table, uint64_t at, unsigned bytes)
@@ -43,23 +49,53 @@ static uint64_t word(const struct table *table, unsigned n)
 	return number(table, 8 + n * table->word, table->word);
 }
 
+/* Whether one begins there: its size of an instruction and of an address are in it, too. */
+static bool is_one(struct table *table)
+{
+	uint64_t magic = number(table, 0, 4);
+
+	if (table->size < 8 || (magic != (0xffffff00 | MAGIC_1_18) &&
+	                        magic != (0xffffff00 | MAGIC_1_20)))
+		return false;
+	table->word = table->bytes[7];
+	return number(table, 4, 2) == 0 &&
+	       (table->word == 4 || table->word == 8);
+}
+
+/* In a section, from its beginning or, where others are before it, aligned so. */
+static bool find_in(Elf *elf, const char *name, bool is_shared,
+                    struct table *table)
+{
+	enum { ALIGNED = 32 };
+	GElf_Shdr place;
+	Elf_Scn *section = ppi_elf_find(elf, name, &place);
+	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	uint64_t at = 0;
+
+	if (!data || !data->d_buf)
+		return false;
+	do {
+		table->bytes = (const unsigned char *)data->d_buf + at;
+		table->size = data->d_size - at;
+		table->address = place.sh_addr + at;
+		if (is_one(table))
+			return true;
+		at += ALIGNED;
+	} while (is_shared && at < data->d_size);
+	return false;
+}
+
 static bool begin(Elf *elf, struct table *table)
 {
-	const Elf_Data *data = ppi_elf_section(elf, ".gopclntab");
 	GElf_Ehdr header;
-	uint64_t magic;
 
-	if (!data || !data->d_buf || data->d_size < 8 ||
-	    !gelf_getehdr(elf, &header))
+	if (!gelf_getehdr(elf, &header) || !ppi_elf_is_go(elf))
 		return false;
-	table->bytes = data->d_buf;
-	table->size = data->d_size;
 	table->is_big = header.e_ident[EI_DATA] == ELFDATA2MSB;
-	table->word = table->bytes[7];
-	magic = number(table, 0, 4);
-	return (magic == (0xffffff00 | MAGIC_1_18) ||
-	        magic == (0xffffff00 | MAGIC_1_20)) &&
-	       (table->word == 4 || table->word == 8);
+	for (int i = 0; i < SECTIONS; i++)
+		if (find_in(elf, sections[i], i == SECTIONS - 1, table))
+			return true;
+	return false;
 }
 
 /* NULL when there is none that ends. */
@@ -71,36 +107,115 @@ static const char *name_at(const struct table *table, uint64_t at)
 	return (const char *)table->bytes + at;
 }
 
+/* From where the table's functions count. */
+struct function {
+	uint64_t start, end;
+	const char *name;
+};
+
+/* The number of them; 0 when that cannot be. */
+static uint64_t function_count(const struct table *table)
+{
+	enum { ENTRY = 8 }; /* where it begins, where more is */
+	uint64_t count = word(table, 0), functions = word(table, 7);
+
+	return word(table, 3) < table->size && functions < table->size &&
+	                       count <= (table->size - functions) / ENTRY
+	               ? count
+	               : 0;
+}
+
+/* False when it has no name. */
+static bool get_function(const struct table *table, uint64_t i,
+                         struct function *function)
+{
+	uint64_t functions = word(table, 7), at = functions + i * 8;
+	uint64_t more = functions + number(table, at + 4, 4);
+
+	function->start = number(table, at, 4);
+	function->end = number(table, at + 8, 4);
+	function->name = name_at(table,
+	                         word(table, 3) + number(table, more + 4, 4));
+	return function->name && function->name[0] &&
+	       function->end > function->start;
+}
+
+/* What the loader writes to that address, plus where it loads the program. */
+static uint64_t relocated(Elf *elf, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Rela one;
+
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		Elf_Data *data = gelf_getshdr(section, &header) &&
+		                                 header.sh_type == SHT_RELA
+		                         ? elf_getdata(section, NULL)
+		                         : NULL;
+		size_t count = data ? ppi_elf_entries(&header) : 0;
+
+		for (size_t i = 0;
+		     i < count && gelf_getrela(data, (int)i, &one); i++)
+			if (one.r_offset == address &&
+			    GELF_R_SYM(one.r_info) == 0)
+				return (uint64_t)one.r_addend;
+	}
+	return 0;
+}
+
+/* Go's linker begins a program at "_rt0_amd64_linux"; C's at a function that is not in
+ * the table. */
+static uint64_t text_by_entry(Elf *elf, const struct table *table)
+{
+	static const char first[] = "_rt0_";
+	uint64_t count = function_count(table);
+	struct function function;
+	GElf_Ehdr header;
+
+	for (uint64_t i = 0; i < count && gelf_getehdr(elf, &header); i++) {
+		const char *system;
+
+		if (!get_function(table, i, &function) ||
+		    strncmp(function.name, first, sizeof(first) - 1) != 0)
+			continue;
+		/* others are jumped to, or are of libraries */
+		system = strchr(function.name + sizeof(first) - 1, '_');
+		if (system && !strstr(system, "_lib") &&
+		    header.e_entry > function.start)
+			return header.e_entry - function.start;
+	}
+	return 0;
+}
+
+/* From what functions' addresses are counted; 0 when nobody knows. Programs that can
+ * be loaded anywhere have 0 in the file. */
+static uint64_t text_of(Elf *elf, const struct table *table)
+{
+	uint64_t text = word(table, 2);
+
+	if (!text && table->address)
+		text = relocated(elf, table->address + 8 + 2 * table->word);
+	return text ? text : text_by_entry(elf, table);
+}
+
 bool ppi_elf_add_go(Elf *elf, struct ppi_symbol_table *symbols)
 {
-	enum { ENTRY = 8 }; /* of a function: where it begins, where more is */
+	struct function function;
 	struct table table;
-	uint64_t count, text, names, functions;
+	uint64_t count, text;
 
 	if (!begin(elf, &table))
 		return false;
-	count = word(&table, 0);
-	text = word(&table, 2);
-	names = word(&table, 3);
-	functions = word(&table, 7);
-	/* with text 0 the loader fills it in, and only Go's linker knows */
-	if (text == 0 || names >= table.size || functions >= table.size ||
-	    count > (table.size - functions) / ENTRY)
-		return false;
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t at = functions + i * ENTRY;
-		uint64_t start = number(&table, at, 4);
-		uint64_t end = number(&table, at + ENTRY, 4);
-		uint64_t more = functions + number(&table, at + 4, 4);
-		const char *name = name_at(
-			&table, names + number(&table, more + 4, 4));
-
-		if (name && name[0] && end > start &&
-		    !ppi_symbol_table_add(symbols, text + start, end - start,
-		                          text + end, 0, name))
+	count = function_count(&table);
+	text = text_of(elf, &table);
+	for (uint64_t i = 0; text && i < count; i++)
+		if (get_function(&table, i, &function) &&
+		    !ppi_symbol_table_add(symbols, text + function.start,
+		                          function.end - function.start,
+		                          text + function.end, 0,
+		                          function.name))
 			return false;
-	}
-	return count > 0;
+	return text && count > 0;
 }
 
 /* ---- frame pointers ---- */
@@ -112,19 +227,21 @@ static int machine_of(Elf *elf)
 	return gelf_getehdr(elf, &header) ? header.e_machine : EM_NONE;
 }
 
-/* Kept in stripped files, too (Go's cmd/link); the second is of programs that can be
- * loaded anywhere. */
+/* C's linker keeps the note alone. */
 bool ppi_elf_is_go(Elf *elf)
 {
-	return ppi_elf_section(elf, ".gopclntab") ||
-	       ppi_elf_section(elf, ".data.rel.ro.gopclntab");
+	GElf_Shdr header;
+
+	return ppi_elf_find(elf, sections[0], &header) ||
+	       ppi_elf_find(elf, sections[1], &header) ||
+	       ppi_elf_find(elf, ".note.go.buildid", &header);
 }
 
 bool ppi_elf_has_go_names(Elf *elf)
 {
 	struct table table;
 
-	return begin(elf, &table) && word(&table, 2) != 0;
+	return begin(elf, &table) && text_of(elf, &table) != 0;
 }
 
 /* lea N(%rsp),%rbp with a byte or a word; mov %rsp,%rbp. */
