@@ -125,6 +125,31 @@ cp two "$at/$(echo "$id" | cut -c3-)"
 holds "another one in its place is refused" moved.pb.gz \
 	'not {"heavy", "light", "other"} & set(p["outer"])'
 
+# opened ARGUMENT...: how often the verb looked into the program
+opened() {
+	strace -f -qq -e trace=open,openat -o opened "$portprof" "$@" >/dev/null 2>&1
+	grep -c '/two"' opened
+}
+
+# what the file says needs no look into programs, which takes longer than all else
+cp kept two
+if strace -o opened true >words 2>&1; then
+	same "report of a file without names looks into the program" yes \
+		"$([ "$(opened report bare.pb.gz)" -gt 0 ] && echo yes)"
+	same "report of one with names does not" 0 "$(opened report named.pb.gz)"
+	same "nor does diff" 0 "$(opened diff named.pb.gz named.pb.gz)"
+	record -q -F 499 -g -o chains.pb.gz -- ./two
+	if "$portprof" report -j chains.pb.gz 2>words |
+		grep -q 'by frame tables'; then
+		same "nor with chains by frame tables" 0 \
+			"$(opened report --tree chains.pb.gz)"
+	else
+		skip "nor with chains by frame tables" "none here"
+	fi
+else
+	skip "what is looked into" "no strace here"
+fi
+
 # named and unnamed parts of one program add up
 cp kept two
 report -q -i named.pb.gz bare.pb.gz

@@ -190,11 +190,11 @@ static void say_notes(const struct ppi_symbols *symbols,
 }
 
 static bool show(const struct options *options, const struct ppi_view *view,
-                 const struct ppi_symbols *symbols)
+                 const struct ppi_named *named)
 {
 	struct ppi_code code;
 	char likely[512];
-	bool is_good = ppi_code_find(view, options->function, &code);
+	bool is_good = ppi_code_find(view, named, options->function, &code);
 
 	if (!is_good)
 		ppi_say("out of memory");
@@ -208,13 +208,13 @@ static bool show(const struct options *options, const struct ppi_view *view,
 		print_code(&code, view, options);
 	is_good = is_good && code.function;
 	if (is_good)
-		say_notes(symbols, &code);
+		say_notes(named->symbols, &code);
 	ppi_code_free(&code);
 	return is_good;
 }
 
 static bool show_filtered(const struct options *options, struct ppi_view *view,
-                          const struct ppi_symbols *symbols)
+                          const struct ppi_named *named)
 {
 	struct ppi_filter filter = options->filter;
 	bool *is_left_out, is_good;
@@ -226,7 +226,7 @@ static bool show_filtered(const struct options *options, struct ppi_view *view,
 	view->is_left_out = is_left_out;
 	if (result == PPI_FILTER_MEMORY)
 		ppi_say("out of memory");
-	is_good = result == PPI_FILTER_OK && show(options, view, symbols);
+	is_good = result == PPI_FILTER_OK && show(options, view, named);
 	free(is_left_out);
 	return is_good;
 }
@@ -256,11 +256,10 @@ static bool annotate(const struct options *options)
 		return false;
 	ppi_names_by_time(profile, options->sources.root, NULL);
 	if (choose(options, &view, &subject)) {
-		if (ppi_named_find(&named, profile, true, false,
+		if (ppi_named_find(&named, profile, false, false,
 		                   &options->sources)) {
 			view.names = named.names;
-			is_good = show_filtered(options, &view,
-			                        named.symbols);
+			is_good = show_filtered(options, &view, &named);
 		} else {
 			ppi_say("out of memory");
 		}

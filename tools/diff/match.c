@@ -58,11 +58,15 @@ static bool cut_suffix(char *name)
 	size_t length = strlen(name);
 
 	for (char *at = name + 1; at < name + length; at++) {
-		bool is_clone = strncmp(at, " [clone ", 8) == 0;
-		bool is_words = strncmp(at, " (.", 3) == 0;
-		const char *end = at + (is_clone ? 8 : is_words ? 2 : 0);
+		bool is_clone, is_words;
+		const char *end;
 		size_t part;
 
+		if (*at != ' ' && *at != '.')
+			continue;
+		is_clone = strncmp(at, " [clone ", 8) == 0;
+		is_words = strncmp(at, " (.", 3) == 0;
+		end = at + (is_clone ? 8 : is_words ? 2 : 0);
 		while ((part = suffix_length(end)) > 0)
 			end += part;
 		end += (is_clone && *end == ']') || (is_words && *end == ')');

@@ -596,11 +596,10 @@ static bool list_code(struct ppi_screen *screen, const struct ppi_code *code)
 void ppi_screen_list(struct ppi_screen *screen, const char *function)
 {
 	struct ppi_screen_data *data = screen->data;
-	struct ppi_symbols *symbols = NULL;
+	struct ppi_named named = { 0 };
 	struct ppi_screen_wish wish = ppi_screen_wish(screen);
 	struct ppi_subject subject = { 0 };
 	struct ppi_view view = { 0 };
-	struct ppi_symbols_name *names = NULL;
 	struct ppi_code code;
 	bool is_good = false;
 
@@ -610,20 +609,20 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 	refresh();
 	pthread_mutex_lock(&data->lock);
 	if (data->head && data->all.profile)
-		symbols = ppi_symbols_new(
+		named.symbols = ppi_symbols_new(
 			portprof_profile_origin_get(data->head)->start_ns);
-	if (symbols) {
-		ppi_symbols_want(symbols, true, false);
-		ppi_symbols_look_in(symbols, data->sources.debug_folder);
-		ppi_symbols_look_below(symbols, data->sources.root);
-		names = ppi_name_locations(data->all.profile, symbols);
+	if (named.symbols) {
+		ppi_symbols_look_in(named.symbols, data->sources.debug_folder);
+		ppi_symbols_look_below(named.symbols, data->sources.root);
+		named.names = ppi_name_locations(data->all.profile,
+		                                 named.symbols);
 	}
 	view.profile = data->all.profile;
-	view.names = names;
+	view.names = named.names;
 	ppi_screen_unlist(screen);
-	if (names && ppi_screen_subject(view.profile, &wish, &subject)) {
+	if (named.names && ppi_screen_subject(view.profile, &wish, &subject)) {
 		ppi_subject_show(&subject, &view);
-		is_good = ppi_code_find(&view, function, &code);
+		is_good = ppi_code_find(&view, &named, function, &code);
 	}
 	if (is_good && code.function && code.weight)
 		is_good = list_code(screen, &code);
@@ -636,8 +635,7 @@ void ppi_screen_list(struct ppi_screen *screen, const char *function)
 		         "samples of its own: c shows what it calls", function);
 	ppi_code_free(&code);
 	ppi_subject_free(&subject);
-	free(names);
-	ppi_symbols_free(symbols);
+	ppi_named_free(&named);
 	pthread_mutex_unlock(&data->lock);
 	clearok(curscr, TRUE); /* objdump may have said something */
 }

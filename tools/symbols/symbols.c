@@ -346,6 +346,14 @@ static void tell_lack(struct ppi_symbols *symbols,
 		ppi_symbols_add_note(symbols, module->path, words);
 }
 
+static void take_frames(struct ppi_symbol_file *file, uint64_t vaddr,
+                        struct ppi_symbols_name *name)
+{
+	name->frame_at = ppi_symbol_file_frame(file, vaddr);
+	name->frame_before = ppi_symbol_file_frame(file, vaddr - 1);
+	name->keeps_leaf_frames = ppi_symbol_file_keeps_leaf_frames(file);
+}
+
 static void find_in_file(struct ppi_symbols *symbols,
                          const struct ppi_symbols_module *module,
                          uint64_t address,
@@ -372,14 +380,8 @@ static void find_in_file(struct ppi_symbols *symbols,
 		break;
 	}
 	name->is_stripped = !ppi_symbol_file_is_complete(module->file);
-	if (symbols->wants_frames && answer.vaddr) {
-		name->frame_at =
-			ppi_symbol_file_frame(module->file, answer.vaddr);
-		name->frame_before =
-			ppi_symbol_file_frame(module->file, answer.vaddr - 1);
-		name->keeps_leaf_frames =
-			ppi_symbol_file_keeps_leaf_frames(module->file);
-	}
+	if (symbols->wants_frames && answer.vaddr)
+		take_frames(module->file, answer.vaddr, name);
 	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
 		add_lines(symbols, module, answer.vaddr, name);
 	tell_lack(symbols, module);
@@ -472,6 +474,23 @@ static void find_place(struct ppi_symbols *symbols,
 	                             place->map_offset, &answer);
 	name->vaddr = answer.vaddr;
 	name->start = answer.start;
+}
+
+void ppi_symbols_find_frames(struct ppi_symbols *symbols,
+                             const struct ppi_symbols_place *place,
+                             struct ppi_symbols_name *name)
+{
+	const struct ppi_symbols_module *module =
+		is_kernel(place) || !place->has_mapping
+			? NULL
+			: module_of(symbols, place);
+	uint64_t vaddr;
+
+	if (module && module->file &&
+	    ppi_symbol_file_vaddr(module->file,
+	                          place->address - place->map_start +
+	                                  place->map_offset, &vaddr))
+		take_frames(module->file, vaddr, name);
 }
 
 void ppi_symbols_find_lack(struct ppi_symbols *symbols,

@@ -67,8 +67,8 @@ struct ppi_symbols_name {
 struct ppi_symbols *ppi_symbols_new(uint64_t recorded_ns);
 void ppi_symbols_free(struct ppi_symbols *symbols);
 
-/* What else to find, in debug information: lines, inlined functions. It takes
- * longer. Before the first find. */
+/* What else to find from now on, in debug information: lines, inlined functions. It
+ * takes longer. */
 void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines);
 
 bool ppi_symbols_wants_lines(const struct ppi_symbols *symbols);
@@ -114,6 +114,11 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       const struct ppi_symbols_given *given, size_t count,
                       struct ppi_symbols_name *name);
+
+/* Which frame pointers code keeps, without its name, which takes longer. */
+void ppi_symbols_find_frames(struct ppi_symbols *symbols,
+                             const struct ppi_symbols_place *place,
+                             struct ppi_symbols_name *name);
 
 /* Note what of the debug information of a file is missing that inlined functions
  * would come from. */

@@ -302,8 +302,8 @@ struct ppi_symbol_file {
 	Elf *elf;
 	struct segment *segments;
 	size_t segment_count;
-	struct ppi_symbol_table names, frames;
-	bool is_complete, is_go, keeps_leaf_frames, has_said_lack;
+	struct ppi_symbol_table names, frames; /* read when asked for */
+	bool has_looked, is_complete, is_go, keeps_leaf_frames, has_said_lack;
 
 	char *path; /* for its debug information, opened when asked for */
 	const char *folder;
@@ -345,8 +345,8 @@ static bool read_segments(struct ppi_symbol_file *file)
 }
 
 /* Segments may share a page of the file: code is preferred. */
-static bool vaddr_of(const struct ppi_symbol_file *file, uint64_t offset,
-                     uint64_t *vaddr)
+bool ppi_symbol_file_vaddr(const struct ppi_symbol_file *file, uint64_t offset,
+                           uint64_t *vaddr)
 {
 	bool is_found = false;
 
@@ -392,7 +392,7 @@ static bool read_names(struct ppi_symbol_file *file)
 }
 
 /* The same, unless an earlier window did it. */
-static bool get_names(struct ppi_symbol_file *file)
+static bool take_names(struct ppi_symbol_file *file)
 {
 	char names[PPI_BUILD_ID_ROOM + 16], frames[sizeof(names)];
 	uint64_t is_complete;
@@ -416,6 +416,19 @@ static bool get_names(struct ppi_symbol_file *file)
 	ppi_symbol_table_keep(&file->frames, file->kept, frames,
 	                      file->is_complete);
 	return true;
+}
+
+/* A profile that has all names needs none of the file's. Out of memory it has
+ * none. */
+static void get_names(struct ppi_symbol_file *file)
+{
+	if (file->has_looked)
+		return;
+	file->has_looked = true;
+	if (take_names(file))
+		return;
+	ppi_symbol_table_free(&file->names);
+	ppi_symbol_table_free(&file->frames);
 }
 
 /* Whether the file was written after the recording: then it is another one,
@@ -505,8 +518,6 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
 		goto close;
 	}
 	file->kept = file->build_id[0] ? wanted->kept : NULL;
-	if (!get_names(file))
-		goto close;
 	file->is_go = ppi_elf_is_go(file->elf);
 	file->keeps_leaf_frames = ppi_elf_keeps_leaf_frames(file->elf);
 	return file;
@@ -521,7 +532,8 @@ void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
 	const struct ppi_symbol *symbol, *frame;
 
 	memset(answer, 0, sizeof(*answer));
-	if (!vaddr_of(file, offset, &answer->vaddr))
+	get_names(file);
+	if (!ppi_symbol_file_vaddr(file, offset, &answer->vaddr))
 		return;
 	symbol = ppi_symbol_table_find(&file->names, answer->vaddr);
 	frame = ppi_symbol_table_find(&file->frames, answer->vaddr);
@@ -636,9 +648,10 @@ enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
                                              uint64_t vaddr)
 {
 	if (file->is_go) {
-		const struct ppi_symbol *symbol =
-			ppi_symbol_table_find(&file->names, vaddr);
+		const struct ppi_symbol *symbol;
 
+		get_names(file);
+		symbol = ppi_symbol_table_find(&file->names, vaddr);
 		return symbol ? ppi_elf_go_frame(file->elf, symbol->start,
 		                                 vaddr)
 		              : PPI_FRAME_UNKNOWN;

@@ -45,6 +45,10 @@ struct ppi_symbol_file *
 ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
                      size_t why_bytes);
 
+/* The address of what lies at this offset of the file; false: none of its code. */
+bool ppi_symbol_file_vaddr(const struct ppi_symbol_file *file, uint64_t offset,
+                           uint64_t *vaddr);
+
 /* What lies at this offset of the file. The name lives as long as the file. */
 void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
                           struct ppi_symbol_answer *answer);
@@ -70,7 +74,8 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file);
 /* What it calls itself, if it is a library that does; "". */
 const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file);
 
-/* Whether its full symbol table was found, here or in a separate file. */
+/* Whether its full symbol table was found, here or in a separate file, by what was
+ * asked for so far. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);
 
 /* What of its debug information cannot be used, of what was asked for so far, once:

@@ -20,6 +20,15 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
 	return NULL;
 }
 
+bool ppi_symbol_file_vaddr(const struct ppi_symbol_file *file, uint64_t offset,
+                           uint64_t *vaddr)
+{
+	(void)file;
+	(void)offset;
+	(void)vaddr;
+	return false;
+}
+
 void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
                           struct ppi_symbol_answer *answer)
 {

@@ -146,8 +146,16 @@ bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
 	return is_good && find_files(code);
 }
 
-bool ppi_code_find(const struct ppi_view *view, const char *wanted,
-                   struct ppi_code *code)
+static bool find_lines(const struct ppi_view *view,
+                       const struct ppi_named *named, const struct ppi_row *row,
+                       struct ppi_code *code)
+{
+	return ppi_name_lines(view->profile, named, row->function, row->path) &&
+	       ppi_code_of(view, row, code);
+}
+
+bool ppi_code_find(const struct ppi_view *view, const struct ppi_named *named,
+                   const char *wanted, struct ppi_code *code)
 {
 	struct ppi_rows rows;
 	bool *is_meant, is_good;
@@ -164,7 +172,7 @@ bool ppi_code_find(const struct ppi_view *view, const char *wanted,
 		                    is_meant);
 	for (size_t i = 0; is_good && i < rows.count && !code->function; i++)
 		if (is_meant[i])
-			is_good = ppi_code_of(view, &rows.rows[i], code);
+			is_good = find_lines(view, named, &rows.rows[i], code);
 	free(is_meant);
 	ppi_rows_free(&rows);
 	return is_good;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/view/names.h"
 #include "tools/view/rows.h"
 
 /* A line of a source file, or the address of an instruction in its file. */
@@ -32,9 +33,10 @@ struct ppi_code {
 };
 
 /* The hottest function that is meant by `wanted` (ppi_is_function); function
- * is NULL when there is none. False when out of memory. */
-bool ppi_code_find(const struct ppi_view *view, const char *wanted,
-                   struct ppi_code *code);
+ * is NULL when there is none. `named`: the view's names, which get its lines. False
+ * when out of memory. */
+bool ppi_code_find(const struct ppi_view *view, const struct ppi_named *named,
+                   const char *wanted, struct ppi_code *code);
 /* The same for the function of a row. */
 bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
                  struct ppi_code *code);

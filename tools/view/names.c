@@ -198,9 +198,15 @@ static void find_more(struct ppi_symbols *symbols,
 {
 	struct ppi_symbols_name found;
 	bool is_wanted = ppi_symbols_wants_lines(symbols) && !name->line;
+	bool has_all = name->is_named && !is_wanted;
 
-	if (name->is_named && !is_wanted && !ppi_symbols_wants_frames(symbols))
+	if (has_all && !ppi_symbols_wants_frames(symbols))
 		return;
+	/* of code in memory the map of its process decides */
+	if (has_all && !place->pid_count) {
+		ppi_symbols_find_frames(symbols, place, name);
+		return;
+	}
 	ppi_symbols_hush(symbols, name->is_named);
 	ppi_symbols_find(symbols, place, &found);
 	ppi_symbols_hush(symbols, false);
@@ -357,14 +363,42 @@ struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
 	return names;
 }
 
+bool ppi_name_lines(const portprof_profile *profile,
+                    const struct ppi_named *named, const char *function,
+                    const char *path)
+{
+	size_t count = portprof_profile_location_count(profile);
+	struct makers makers = { 0 };
+	bool is_good = find_makers(profile, &makers);
+
+	ppi_symbols_want(named->symbols, true, false);
+	for (size_t i = 0; is_good && i < count; i++) {
+		struct ppi_symbols_name *name = &named->names[i];
+		const char *known = name->function;
+
+		if (strcmp(known, function) != 0 || strcmp(name->path, path) != 0)
+			continue;
+		name_location(profile, i, &makers, named->symbols, name);
+		/* debug information may call it otherwise */
+		name->function = known;
+	}
+	free_makers(&makers);
+	return is_good;
+}
+
 /* ---- all of a profile ---- */
 
-/* Looking for frame pointers takes time that flat profiles can spare. */
-static bool has_callers(const portprof_profile *profile)
+/* Looking for frame pointers takes time that flat profiles can spare, and those
+ * that were unwound by frame tables. */
+static bool needs_frames(const portprof_profile *profile)
 {
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(profile);
 	const portprof_profile_sample *sample;
 
-	if (portprof_profile_origin_get(profile)->chain_depth)
+	if (origin->stack_bytes)
+		return false;
+	if (origin->chain_depth)
 		return true;
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
@@ -385,7 +419,7 @@ bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
 	if (!named->symbols)
 		return false;
 	ppi_symbols_want(named->symbols, lines, inlines);
-	if (has_callers(profile))
+	if (needs_frames(profile))
 		ppi_symbols_want_frames(named->symbols);
 	ppi_symbols_look_in(named->symbols, sources->debug_folder);
 	ppi_symbols_look_below(named->symbols, sources->root);

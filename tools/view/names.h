@@ -42,6 +42,12 @@ void ppi_named_free(struct ppi_named *named);
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
                                             struct ppi_symbols *symbols);
 
+/* The lines of one function of the file `path`, where names were found without:
+ * looking for those of all code takes longer. False when out of memory. */
+bool ppi_name_lines(const portprof_profile *profile,
+                    const struct ppi_named *named, const char *function,
+                    const char *path);
+
 /* ---- written into the profile ---- */
 
 /*
