@@ -129,19 +129,15 @@ static bool read_info(size_t index, portprof_backend_info *backend)
 	return portprof_backend_info_get(index, backend) == PORTPROF_OK;
 }
 
-const char *ppi_backend_names(char *out, size_t bytes)
+const char *ppi_backend_word(size_t i)
 {
 	portprof_backend_info backend;
 
-	out[0] = '\0';
-	for (size_t i = 0; i < portprof_backend_count(); i++) {
-		size_t used = strlen(out);
-
-		if (read_info(i, &backend) && ppi_backend_is_here(&backend))
-			snprintf(out + used, bytes - used, "%s%s",
-			         used ? ", " : "", backend.name);
-	}
-	return out;
+	for (size_t at = 0; at < portprof_backend_count(); at++)
+		if (read_info(at, &backend) && ppi_backend_is_here(&backend) &&
+		    i-- == 0)
+			return backend.name;
+	return NULL;
 }
 
 bool ppi_backend_find_info(const char *name, portprof_backend_info *backend)

@@ -162,9 +162,26 @@ static int find_column(const struct ppi_line *line)
 	return widest + 2;
 }
 
+/* "auto, always or never". Returns `out`. */
+static const char *join_words(const struct ppi_option *option, char *out,
+                              size_t bytes)
+{
+	const char *word;
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; (word = option->word(i)) != NULL && used < bytes; i++)
+		used += (size_t)snprintf(out + used, bytes - used, "%s%s",
+		                         i == 0                  ? ""
+		                         : option->word(i + 1) ? ", "
+		                                                 : " or ",
+		                         word);
+	return out;
+}
+
 static void put_option(const struct ppi_option *option, int column)
 {
-	static const char mark[] = "@BACKENDS";
+	static const char mark[] = "@WORDS";
 	const char *at = option->help ? strstr(option->help, mark) : NULL;
 	char left[64], names[256], words[TEXT_BYTES];
 
@@ -179,7 +196,7 @@ static void put_option(const struct ppi_option *option, int column)
 	if (at)
 		snprintf(words, sizeof(words), "%.*s%s%s",
 		         (int)(at - option->help), option->help,
-		         ppi_backend_names(names, sizeof(names)),
+		         join_words(option, names, sizeof(names)),
 		         at + strlen(mark));
 	ppi_put_wrapped(stdout, at ? words : option->help, column);
 }
@@ -246,6 +263,14 @@ int ppi_given_refuse(const struct ppi_given *given, const char *what)
 	                      given->value, what);
 }
 
+int ppi_given_refuse_word(const struct ppi_given *given)
+{
+	char words[256];
+
+	return ppi_given_refuse(given, join_words(given->option, words,
+	                                          sizeof(words)));
+}
+
 /* Without the value that may be in the same word. */
 static size_t name_length(const char *word)
 {
@@ -281,6 +306,11 @@ static int refuse_long(const struct ppi_line *line, const char *word)
 	return ppi_line_wrong(line, "there is no option --%s%s", name, likely);
 }
 
+static int refuse_letter(const struct ppi_line *line, int letter)
+{
+	return ppi_line_wrong(line, "there is no option -%c", letter);
+}
+
 static int refuse_option(const struct ppi_line *line, const char *word)
 {
 	if (optopt == 0)
@@ -288,13 +318,54 @@ static int refuse_option(const struct ppi_line *line, const char *word)
 	if (optopt >= NUMBER_BASE || optopt == 'h')
 		return ppi_line_wrong(line, "%.*s takes no value",
 		                      (int)name_length(word), word);
-	return ppi_line_wrong(line, "there is no option -%c", optopt);
+	return refuse_letter(line, optopt);
 }
 
 static int refuse_missing(const struct ppi_given *given)
 {
 	return ppi_line_wrong(given->line, "%s needs a value: %s %s",
 	                      given->name, given->name, given->option->value);
+}
+
+/* ---- help of one option ---- */
+
+/* The row of "-e" or "--event"; NULL: there is none. */
+static const struct ppi_option *find_named(const struct ppi_line *line,
+                                           const char *word)
+{
+	for (size_t i = 0; i < line->option_count; i++) {
+		const struct ppi_option *option = &line->options[i];
+		bool is_it = word[1] == '-'
+		                     ? option->name &&
+		                               strcmp(word + 2, option->name) == 0
+		                     : word[1] == option->letter && !word[2];
+
+		while (is_it && !option->help)
+			option--;
+		if (is_it)
+			return option;
+	}
+	return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0
+	               ? &help_option
+	               : NULL;
+}
+
+/* Of one option, and its words a line each, for completions. */
+static int print_option(const struct ppi_line *line, const char *name)
+{
+	const struct ppi_option *option = find_named(line, name);
+	const char *word;
+	char left[64];
+
+	if (!option)
+		return name[1] == '-' ? refuse_long(line, name + 2)
+		                      : refuse_letter(line, name[1]);
+	put_option(option, write_left(option, left) + 2);
+	if (option->word)
+		printf("\nvalues:\n");
+	for (size_t i = 0; option->word && (word = option->word(i)) != NULL; i++)
+		printf("  %s\n", word);
+	return PPI_EXIT_OK;
 }
 
 /* ---- reading ---- */
@@ -368,6 +439,8 @@ static int take_option(const struct ppi_line *line, int found, char **argv,
 		found = optopt;
 	given.option = find_option(line, found);
 	if (!given.option) {
+		if (argv[optind] && argv[optind][0] == '-' && argv[optind][1])
+			return print_option(line, argv[optind]);
 		print_help(line);
 		return PPI_EXIT_OK;
 	}
@@ -541,7 +614,14 @@ int ppi_take_color(const struct ppi_given *given, void *nothing)
 	(void)nothing;
 	return ppi_color_choose(given->value)
 	               ? PPI_EXIT_OK
-	               : ppi_given_refuse(given, "auto, always or never");
+	               : ppi_given_refuse_word(given);
+}
+
+const char *ppi_color_word(size_t i)
+{
+	static const char *const words[] = { "auto", "always", "never", NULL };
+
+	return words[i];
 }
 
 int ppi_take_percent(const struct ppi_given *given, void *percent)

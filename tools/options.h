@@ -23,13 +23,17 @@ struct ppi_option {
 	char letter;       /* 0: none */
 	const char *name;  /* of the long form; NULL: none */
 	const char *value; /* what help calls it; NULL: the option has none */
-	const char *help;  /* "@BACKENDS" stands for their names */
+	const char *help;  /* "@WORDS" stands for all of `word` */
 	/* What reads the value, into the verb's options plus `place`: 0, or the
 	 * exit status after words. */
 	int (*take)(const struct ppi_given *given, void *place);
 	size_t place;
 	uint64_t least, most; /* of ppi_take_number and ppi_take_seconds */
 	const char *what;     /* "a number of rows": what the value must be */
+	/* The i-th word that the value may be, in capitals what stands for
+	 * others ("label:NAME"); NULL behind the last. Help, refusals and
+	 * completions go by it. */
+	const char *(*word)(size_t i);
 };
 
 /* A verb's command line. */
@@ -79,6 +83,8 @@ int ppi_line_wrong(const struct ppi_line *line, const char *words, ...)
 
 /* "-n: 'VALUE' is not WHAT": line->wrong. */
 int ppi_given_refuse(const struct ppi_given *given, const char *what);
+/* The same, of the words that the option may have. */
+int ppi_given_refuse_word(const struct ppi_given *given);
 
 /* ---- what reads a value ---- */
 
@@ -98,6 +104,7 @@ int ppi_take_folder(const struct ppi_given *given, void *folder);
 /* What stands between fields: const char *. */
 int ppi_take_separator(const struct ppi_given *given, void *separator);
 int ppi_take_color(const struct ppi_given *given, void *nothing);
+const char *ppi_color_word(size_t i);
 /* Refused where nothing can be downloaded. */
 int ppi_take_debuginfod(const struct ppi_given *given, void *nothing);
 /* After all options: PORTPROF_DEBUGINFOD asks for it, too; where it is not built in,
@@ -107,8 +114,8 @@ void ppi_settle_debuginfod(void);
 /* Rows that several verbs have. */
 #define PPI_COLOR_OPTION \
 	{ .name = "color", .value = "WHEN", \
-	  .help = "color the output: auto, always or never (auto)", \
-	  .take = ppi_take_color }
+	  .help = "color the output: @WORDS (auto)", \
+	  .take = ppi_take_color, .word = ppi_color_word }
 #define PPI_DEBUG_DIR_OPTION(at) \
 	{ .name = "debug-dir", .value = "DIR", \
 	  .help = "also look for separate debug files here", \

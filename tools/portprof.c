@@ -63,8 +63,8 @@ static void print_help(void)
 	printf("usage: portprof VERB [OPTION...]\n\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
-	printf("\nportprof help VERB shows its options; portprof --version -v "
-	       "lists what is\nbuilt in.\n\n"
+	printf("\nportprof help VERB [OPTION] shows its options; portprof "
+	       "--version -v lists\nwhat is built in.\n\n"
 	       "A first profile:\n"
 	       "  portprof record -F 1000 -- COMMAND\n"
 	       "  portprof report\n");
@@ -106,6 +106,7 @@ static void unknown_verb(const char *name)
 {
 	struct ppi_guess guess = { .wanted = name };
 	char known[256] = "", likely[128];
+	size_t length = strlen(name), begun = 0;
 
 	if (name[0] == '-') {
 		ppi_say_usage(PPI_EXIT_USAGE, NULL,
@@ -113,12 +114,21 @@ static void unknown_verb(const char *name)
 		              "first, as in portprof record %s", name, name);
 		return;
 	}
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		begun += length && strncmp(verbs[i].name, name, length) == 0;
 	for (size_t i = 0; i < VERB_COUNT; i++) {
 		size_t used = strlen(known);
 
+		if (begun && strncmp(verbs[i].name, name, length) != 0)
+			continue;
 		snprintf(known + used, sizeof(known) - used, "%s%s",
-		         i ? ", " : "", verbs[i].name);
+		         used ? ", " : "", verbs[i].name);
 		ppi_guess_offer(&guess, verbs[i].name);
+	}
+	if (begun) {
+		ppi_say_usage(PPI_EXIT_USAGE, NULL,
+		              "'%s' is short for several: %s", name, known);
+		return;
 	}
 	ppi_say_usage(PPI_EXIT_USAGE, NULL,
 	              "'%s' is not a verb; there are: %s%s", name, known,
@@ -130,24 +140,34 @@ static bool is_verbose_flag(const char *word)
 	return strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0;
 }
 
-/* NULL: words were said. */
+/* By its name, or a beginning that no other has. NULL: words were said. */
 static const struct verb *find_verb(const char *name)
 {
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		if (strcmp(name, verbs[i].name) == 0)
+	const struct verb *begun = NULL;
+	size_t length = strlen(name), count = 0;
+
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		if (strncmp(name, verbs[i].name, length) != 0)
+			continue;
+		if (!verbs[i].name[length])
 			return &verbs[i];
+		begun = &verbs[i];
+		count++;
+	}
+	if (length && count == 1)
+		return begun;
 	unknown_verb(name);
 	return NULL;
 }
 
-/* "portprof help VERB" */
-static int help_with(char *name)
+/* "portprof help VERB [OPTION]" */
+static int help_with(char *name, char *option)
 {
-	char option[] = "--help";
-	char *line[] = { name, option, NULL };
+	char help[] = "--help";
+	char *line[] = { name, help, option, NULL };
 	const struct verb *verb = find_verb(name);
 
-	return verb ? verb->run(2, line) : PPI_EXIT_USAGE;
+	return verb ? verb->run(option ? 3 : 2, line) : PPI_EXIT_USAGE;
 }
 
 /* Words that were not written are no success. */
@@ -170,7 +190,7 @@ static int run(int argc, char **argv)
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
 	    strcmp(word, "help") == 0) {
 		if (argc > 2)
-			return help_with(argv[2]);
+			return help_with(argv[2], argv[3]);
 		print_help();
 		return PPI_EXIT_OK;
 	}

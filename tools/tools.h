@@ -110,9 +110,9 @@ int ppi_top_main(int argc, char **argv);
 /* Whether this operating system has it at all, usable or not. */
 bool ppi_backend_is_here(const portprof_backend_info *backend);
 
-/* "perf, timer, null": those that are here, as the library has them, best
- * first. Returns `out`. */
-const char *ppi_backend_names(char *out, size_t bytes);
+/* The i-th of those that are here, as the library has them, best first; NULL
+ * behind the last. */
+const char *ppi_backend_word(size_t i);
 
 /* Find one by its name; false when there is none. */
 bool ppi_backend_find_info(const char *name, portprof_backend_info *backend);

@@ -46,21 +46,50 @@ same "one option by its beginning" "--call-graph" "$(offered record --call)"
 same "values of --color" "always
 auto
 never" "$(offered report --color '')"
-for format in $(offered export --format ''); do
-	"$portprof" export -f "$format" -i missing -o missing 2>words
-	has_not "format $format is one" 'not one of' words
+same "behind =, too" always "$(offered report --color = al)"
+same "an option without values offers files" "" "$(offered report -v nothing)"
+
+# Of every option that has words, each is taken, and the words about a wrong value name
+# them all, in another way.
+with_words=0
+for verb in $verbs; do
+	for option in $(offered "$verb" -); do
+		"$portprof" help "$verb" "$option" >alone
+		has "$verb $option: help of it alone" \
+			"(^|[ ,])$option( |,|\$)" alone
+		grep -q '^values:' alone || continue
+		with_words=$((with_words + 1))
+		for value in $(offered "$verb" "$option" ''); do
+			"$portprof" "$verb" "$option" "$value" -- missing 2>words
+			has_not "$verb $option $value is one" \
+				"^portprof: $option: '$value' is not" words
+		done
+		"$portprof" "$verb" "$option" not-one -- missing 2>words
+		# what only the library knows is refused there
+		grep -q "^portprof: $option: 'not-one' is not" words || continue
+		same "$verb $option: the words about another" \
+			"$(offered "$verb" "$option" '')" \
+			"$(sed -n "s/^portprof: $option: 'not-one' is not //p" words |
+				sed 's/ or /, /' | tr ',' '\n' | tr -d ' ' |
+				grep -v '[A-Z]' | sort -u)"
+	done
 done
-# the words about a wrong one name them all, in another way
-"$portprof" export -f none 2>words
-same "formats" "$(sed -n 's/.* one of //p' words | tr ',' '\n' | tr -d ' ' | sort)" \
-	"$(offered export -f '')"
+check "options have words" [ "$with_words" -ge 20 ]
 check "there are formats" [ "$(offered export -f '' | wc -l)" -ge 8 ]
+same "keys of --sort" "holder" "$(offered report --sort ho)"
+same "several" "function,holder" "$(offered report -s function,ho)"
+same "states" "ready running" "$(offered diff --state r | tr '\n' ' ' | sed 's/ $//')"
+same "those of diff are the same in two runs" "" "$(offered diff --sort add)"
+"$portprof" help report --nonsense 2>words
+same "help of no option: status" 2 $?
+has "help of no option: words" 'there is no option --nonsense' words
 : >some.pb.gz
 same "files" "some.pb.gz" "$(offered report -i some)"
 check "behind -- a command" [ "$(offered record -F 9 -- awk | grep -c '^awk$')" \
 	-eq 1 ]
 
 same "verbs of help" "report" "$(offered help rep)"
+same "options of help" "--sort" "$(offered help report --so)"
 check "events" [ "$(offered stat -e context- | grep -c '^context-switches$')" -eq 1 ]
 same "events behind a comma" "page-faults,context-switches" \
 	"$(offered stat -e page-faults,context-s)"
@@ -77,7 +106,7 @@ same "functions of a profile" "hot_two" "$(offered report some.folded --callers 
 same "functions to annotate" "hot_one" "$(offered annotate some.folded hot_o)"
 
 # zsh finds them by the same functions.
-for name in _portprof_verbs _portprof_options _portprof_formats \
+for name in _portprof_verbs _portprof_options _portprof_values \
 	_portprof_events _portprof_targets _portprof_functions; do
 	same "zsh: $name is bash's" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
@@ -104,6 +133,8 @@ if command -v zsh >/dev/null; then
 	same "zsh: verbs of help" "$(offered help '')" "$(by_zsh help '')"
 	same "zsh: options" "$(offered report -)" "$(by_zsh report -)"
 	same "zsh: formats" "$(offered export -f '')" "$(by_zsh export -f '')"
+	same "zsh: keys" "$(offered report -s '')" "$(by_zsh report -s '')"
+	same "zsh: states" "$(offered diff --state '')" "$(by_zsh diff --state '')"
 	same "zsh: events" "$(offered stat -e '')" "$(by_zsh stat -e '')"
 	check "zsh: processes" [ "$(by_zsh top -p '' | grep -cx $$)" -eq 1 ]
 	same "zsh: functions of a profile" "$(offered report some.folded --callers '')" \
@@ -128,6 +159,9 @@ if command -v fish >/dev/null; then
 	same "fish: options" "$(offered report --c)" "$(by_fish portprof report --c)"
 	same "fish: formats" "$(offered export -f '' | sort)" \
 		"$(by_fish 'portprof export -f ')"
+	same "fish: keys" "$(offered report -s '' | sort)" \
+		"$(by_fish 'portprof report -s ')"
+	same "fish: several" "function,holder" "$(by_fish portprof report -s function,ho)"
 	same "fish: events" "context-switches" \
 		"$(by_fish portprof stat -e context-sw)"
 	same "fish: events behind a comma" "page-faults,context-switches" \

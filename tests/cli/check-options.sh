@@ -107,6 +107,17 @@ wrong record '--c is short for several: .*--count, --call-graph' --c
 record -q --frequency 4000 -o f.pb.gz -- "$burn" 20
 same "--frequency is --freq" 0 "$status"
 
+### Beginnings of verbs
+
+try help rep
+has "a beginning that no other verb has" '^usage: portprof report' "$tmp/out"
+try re
+same "one that several have: status" 2 "$status"
+has "one that several have: which" "'re' is short for several: record, report$" \
+	"$tmp/words"
+try ''
+same "no beginning at all: status" 2 "$status"
+
 ### Values that are missing
 
 wrong record '-F needs a value: -F HZ$' -F -- true

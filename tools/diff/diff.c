@@ -47,6 +47,13 @@ struct options {
 #define AT(member) offsetof(struct options, member)
 
 /* Numbers of threads, processes and addresses differ from run to run. */
+enum { DIFFERS = PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS };
+
+static const char *sort_word(size_t i)
+{
+	return ppi_rows_word(i, DIFFERS);
+}
+
 static int take_sort(const struct ppi_given *given, void *place)
 {
 	struct ppi_changes_asked *asked = place;
@@ -54,10 +61,8 @@ static int take_sort(const struct ppi_given *given, void *place)
 	unsigned found = ppi_rows_keys(given->value, &asked->label, &unknown);
 
 	if (!found)
-		return ppi_given_refuse(given, "made of function, module, "
-		                               "line, comm, state, wait, on, "
-		                               "holder, label:NAME");
-	if (found & (PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS))
+		return ppi_given_refuse_word(given);
+	if (found & DIFFERS)
 		return ppi_given_refuse(given,
 		                        "the same in two runs; comm is the "
 		                        "name of a thread");
@@ -80,9 +85,8 @@ static const struct ppi_option table[] = {
 	  "AFTER; compare their means",
 	  .take = ppi_take_flag, .place = AT(has_base) },
 	{ 's', "sort", "KEYS",
-	  "group by function, module, line, comm, state, wait, on, holder or "
-	  "label:NAME, or by several (function)",
-	  .take = take_sort, .place = AT(form.asked) },
+	  "group by @WORDS, or by several (function)",
+	  .take = take_sort, .place = AT(form.asked), .word = sort_word },
 	PPI_ROWS_OPTION(AT(form.row_limit)),
 	{ 'a', "all", NULL, "also print what changed no more than by chance",
 	  .take = ppi_take_flag, .place = AT(form.shows_all) },

@@ -39,13 +39,17 @@ static const struct ppi_export_format formats[] = {
 #undef ROW
 };
 
-/* Of all formats: what help says, and the names; both begin with what stands
- * between two. */
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+/* What help says of all formats; it begins with what stands between two. */
 #define HELP(name, holds, output, writer, help) "; " name ": " help
-#define NAME(name, holds, output, writer, help) ", " name
 static const char format_help[] = PPI_EXPORT_FORMATS(HELP);
-static const char format_names[] = PPI_EXPORT_FORMATS(NAME);
 enum { BETWEEN = 2 };
+
+static const char *format_word(size_t i)
+{
+	return i < FORMATS ? formats[i].name : NULL;
+}
 
 static bool holds(const struct ppi_export *export, unsigned what)
 {
@@ -56,16 +60,13 @@ static bool holds(const struct ppi_export *export, unsigned what)
 
 static int take_format(const struct ppi_given *given, void *format)
 {
-	char what[sizeof("one of ") + sizeof(format_names)];
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < FORMATS; i++)
 		if (strcmp(given->value, formats[i].name) == 0) {
 			*(const struct ppi_export_format **)format =
 				&formats[i];
 			return PPI_EXIT_OK;
 		}
-	snprintf(what, sizeof(what), "one of %s", format_names + BETWEEN);
-	return ppi_given_refuse(given, what);
+	return ppi_given_refuse_word(given);
 }
 
 #define AT(member) offsetof(struct ppi_export, member)
@@ -73,7 +74,7 @@ static int take_format(const struct ppi_given *given, void *format)
 static const struct ppi_option table[] = {
 	{ 'f', "format", "FORMAT",
 	  format_help + BETWEEN,
-	  .take = take_format, .place = AT(format) },
+	  .take = take_format, .place = AT(format), .word = format_word },
 	{ 'i', "input", "FILE",
 	  "read this profile or gmon.out, like FILE (" PPI_DEFAULT_OUTPUT ")",
 	  .take = ppi_take_text, .place = AT(input) },

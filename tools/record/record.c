@@ -33,6 +33,26 @@
 /* As deep as the kernel goes (kernel.perf_event_max_stack). */
 #define PPI_CHAIN_DEPTH "127"
 
+static const char *call_graph_word(size_t i)
+{
+	static const char *const words[] = { "auto", "fp", "dwarf",
+		                             "dwarf,BYTES", "none", NULL };
+
+	return words[i];
+}
+
+/* As the library has them (portprof_config(3), labels). */
+static const char *label_word(size_t i)
+{
+	static const char *const words[] = {
+		"data-address", "latency", "branches", "data-source",
+		"instruction-latency", "transaction", "physical-address",
+		"page-sizes", NULL
+	};
+
+	return words[i];
+}
+
 static int take_call_graph(const struct ppi_given *given, void *place)
 {
 	struct ppi_record_options *options = place;
@@ -48,9 +68,7 @@ static int take_call_graph(const struct ppi_given *given, void *place)
 	else if (strcmp(value, "none") == 0)
 		options->chains = "off";
 	else
-		return ppi_given_refuse(given,
-		                        "one of auto, fp, dwarf, dwarf,BYTES, "
-		                        "none");
+		return ppi_given_refuse_word(given);
 	return PPI_EXIT_OK;
 }
 
@@ -134,9 +152,10 @@ static const struct ppi_option table[] = {
 	  "record call chains by frame tables where that works (auto), by "
 	  "them alone (dwarf or dwarf,BYTES), by frame pointers (fp), or "
 	  "not at all (none)",
-	  .take = take_call_graph },
-	{ 'b', "backend", "NAME", "use @BACKENDS (the best)",
-	  .take = ppi_take_text, .place = AT(backend) },
+	  .take = take_call_graph, .word = call_graph_word },
+	{ 'b', "backend", "NAME", "use @WORDS (the best)",
+	  .take = ppi_take_text, .place = AT(backend),
+	  .word = ppi_backend_word },
 	{ 'm', "ring", "BYTES",
 	  "size of each kernel buffer: 64K, or a number of pages",
 	  .take = take_ring, .place = AT(ring) },
@@ -156,8 +175,8 @@ static const struct ppi_option table[] = {
 	  "(10ms, more after 20 s)",
 	  .take = take_time, .place = AT(timeline), .what = "s" },
 	{ 0, "labels", "FIELDS",
-	  "label samples by data-address, latency, data-source, branches, ...",
-	  .take = ppi_take_text, .place = AT(labels) },
+	  "label samples by @WORDS, or by several",
+	  .take = ppi_take_text, .place = AT(labels), .word = label_word },
 	PPI_DEBUGINFOD_OPTION,
 	{ 0, "no-names", NULL, "leave names of functions out of FILE",
 	  .take = ppi_take_flag, .place = AT(is_nameless) },

@@ -21,6 +21,7 @@
 #include "tools/page/page.h"
 #include "tools/tools.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,18 +40,31 @@ static int take_input(const struct ppi_given *given, void *place)
 static int take_sort(const struct ppi_given *given, void *place)
 {
 	struct ppi_report_options *options = place;
-	const char *unknown;
+	struct ppi_given wrong = *given;
+	char word[256];
 
-	options->keys = ppi_rows_keys(given->value, &options->label, &unknown);
+	options->keys =
+		ppi_rows_keys(given->value, &options->label, &wrong.value);
 	options->sort = given->value;
 	if (options->keys)
 		return PPI_EXIT_OK;
-	return ppi_line_wrong(given->line,
-	                      "%s: '%.*s' is not one of function, module, "
-	                      "line, address, thread, process, comm, state, "
-	                      "wait, on, holder, service, label:NAME",
-	                      given->name,
-	                      (int)strcspn(unknown, ","), unknown);
+	snprintf(word, sizeof(word), "%.*s",
+	         (int)strcspn(wrong.value, ","), wrong.value);
+	wrong.value = word;
+	return ppi_given_refuse_word(&wrong);
+}
+
+static int take_peek(const struct ppi_given *given, void *place)
+{
+	struct ppi_report_options *options = place;
+
+	options->callers = options->callees = given->value;
+	return PPI_EXIT_OK;
+}
+
+static const char *sort_word(size_t i)
+{
+	return ppi_rows_word(i, 0);
 }
 
 static int take_times(const struct ppi_given *given, void *filter)
@@ -91,10 +105,8 @@ static const struct ppi_option table[] = {
 	PPI_MEMORY_OPTION(AT(memory_max)),
 	{ .help = "What to print" },
 	{ 's', "sort", "KEYS",
-	  "group by function, module, line, address, thread, process, comm, "
-	  "state, wait, on, holder, service or label:NAME, or by several "
-	  "(function)",
-	  .take = take_sort },
+	  "group by @WORDS, or by several (function)",
+	  .take = take_sort, .word = sort_word },
 	PPI_ROWS_OPTION(AT(rows)),
 	{ 0, "children", NULL, "sort by weight with callees",
 	  .take = ppi_take_flag, .place = AT(is_by_total) },
@@ -102,6 +114,8 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(callers) },
 	{ 0, "callees", "FUNC", "print what FUNC calls",
 	  .take = ppi_take_text, .place = AT(callees) },
+	{ 'p', "peek", "FUNC", "print both: callers and callees of FUNC",
+	  .take = take_peek },
 	{ 0, "tree", NULL,
 	  "print calls as a tree: all, or --callers or --callees of FUNC",
 	  .take = ppi_take_flag, .place = AT(is_tree) },

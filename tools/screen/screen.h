@@ -191,13 +191,14 @@ struct ppi_screen_start {
 /* The rows of a verb's table of options; `at` is where its start is. */
 #define PPI_SCREEN_OPTIONS(at) \
 	{ 's', "sort", "KEY", \
-	  "begin with the table by function, module, thread, process, " \
-	  "service or label:NAME (function)", \
-	  .take = ppi_take_screen_sort, .place = (at) }, \
+	  "begin with the table by @WORDS (function)", \
+	  .take = ppi_take_screen_sort, .place = (at), \
+	  .word = ppi_screen_sort_word }, \
 	{ .name = "label", .value = "NAME=LIST", \
 	  .help = "begin with samples that have these values of a label", \
 	  .take = ppi_take_screen_label, .place = (at) }
 int ppi_take_screen_sort(const struct ppi_given *given, void *start);
+const char *ppi_screen_sort_word(size_t i);
 int ppi_take_screen_label(const struct ppi_given *given, void *start);
 
 /* NULL, with words, when it cannot. From then on nothing else may write to the

@@ -37,8 +37,13 @@ int ppi_take_screen_sort(const struct ppi_given *given, void *place)
 			start->table = tables[i].table;
 			return PPI_EXIT_OK;
 		}
-	return ppi_given_refuse(given, "one of function, module, thread, "
-	                               "process, service, label:NAME");
+	return ppi_given_refuse_word(given);
+}
+
+const char *ppi_screen_sort_word(size_t i)
+{
+	return ppi_rows_word(i, PPI_BY_LINE | PPI_BY_ADDRESS | PPI_BY_COMM |
+	                                PPI_BY_TAG);
 }
 
 int ppi_take_screen_label(const struct ppi_given *given, void *place)

@@ -533,8 +533,9 @@ static int run(const char *backend, bool is_quiet)
 
 static const struct ppi_option table[] = {
 	{ 'b', "backend", "NAME",
-	  "test this backend, such as perf or timer (all)",
-	  .take = ppi_take_text, .place = AT(backend) },
+	  "test @WORDS (all)",
+	  .take = ppi_take_text, .place = AT(backend),
+	  .word = ppi_backend_word },
 	{ 'q', "quiet", NULL, "print the result without the table",
 	  .take = ppi_take_flag, .place = AT(is_quiet) },
 };

@@ -45,26 +45,38 @@
 static const struct {
 	const char *word;
 	unsigned bits;
+	bool is_alias; /* of another row, as other profilers have it */
 } words[] = {
 	/* Functions of the same name in two modules are two functions. */
 	{ "function", PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "symbol", PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "sym", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "symbol", PPI_BY_FUNCTION | PPI_BY_MODULE, true },
+	{ "sym", PPI_BY_FUNCTION | PPI_BY_MODULE, true },
 	{ "module", PPI_BY_MODULE },
-	{ "dso", PPI_BY_MODULE },
+	{ "dso", PPI_BY_MODULE, true },
 	{ "line", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "srcline", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "srcline", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE, true },
 	{ "address", PPI_BY_ADDRESS | PPI_BY_FUNCTION | PPI_BY_MODULE },
 	{ "thread", PPI_BY_THREAD | PPI_BY_PROCESS },
-	{ "tid", PPI_BY_THREAD | PPI_BY_PROCESS },
+	{ "tid", PPI_BY_THREAD | PPI_BY_PROCESS, true },
 	{ "process", PPI_BY_PROCESS },
-	{ "pid", PPI_BY_PROCESS },
+	{ "pid", PPI_BY_PROCESS, true },
 	{ "comm", PPI_BY_COMM },
 	{ "state", PPI_BY_STATE },
 	{ "wait", PPI_BY_WAIT },
 	{ "on", PPI_BY_ON },
 	{ "holder", PPI_BY_HOLDER },
 };
+
+const char *ppi_rows_word(size_t i, unsigned without)
+{
+	static const char *const more[] = { SERVICE_KEY, LABEL_KEY "NAME" };
+
+	for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
+		if (!words[at].is_alias && !(words[at].bits & without) &&
+		    i-- == 0)
+			return words[at].word;
+	return i < sizeof(more) / sizeof(more[0]) ? more[i] : NULL;
+}
 
 static bool is_service(const char *word, size_t length, const char *known)
 {

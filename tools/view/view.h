@@ -71,6 +71,9 @@ enum {
 	PPI_BY_SAMPLE = PPI_BY_OWNER | PPI_BY_LABEL | PPI_BY_TAG
 };
 
+/* The i-th word that is one; none that has a bit of `without`. NULL behind the last. */
+const char *ppi_rows_word(size_t i, unsigned without);
+
 /* "function,module,..." to bits; 0 and the unknown word when it has one. *label
  * is behind "label:", up to a comma or the end. */
 unsigned ppi_rows_keys(const char *text, const char **label,

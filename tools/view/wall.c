@@ -478,12 +478,17 @@ static unsigned read_states(const char *text)
 	return states;
 }
 
+const char *ppi_state_word(size_t i)
+{
+	return i < PPI_STATES ? state_names[i] : NULL;
+}
+
 int ppi_take_states(const struct ppi_given *given, void *states)
 {
 	unsigned found = read_states(given->value);
 
 	if (!found)
-		return ppi_given_refuse(given, "made of running, ready, blocked");
+		return ppi_given_refuse_word(given);
 	*(unsigned *)states = found;
 	return PPI_EXIT_OK;
 }

@@ -117,9 +117,8 @@ struct ppi_wall_wish {
 /* The rows of a verb's table; `at` is where its struct ppi_wall_wish is. */
 #define PPI_WALL_OPTIONS(at) \
 	{ .name = "state", .value = "LIST", \
-	  .help = "keep threads' time of these states: running, ready, " \
-	          "blocked", \
-	  .take = ppi_take_states, \
+	  .help = "keep threads' time of these states: @WORDS", \
+	  .take = ppi_take_states, .word = ppi_state_word, \
 	  .place = (at) + offsetof(struct ppi_wall_wish, states) }, \
 	{ .name = "wait", .value = "LIST", \
 	  .help = "keep blocked time of these kinds, such as lock,disk", \
@@ -130,6 +129,7 @@ struct ppi_wall_wish {
 	  .take = ppi_take_flag, \
 	  .place = (at) + offsetof(struct ppi_wall_wish, shows_idle) }
 int ppi_take_states(const struct ppi_given *given, void *states);
+const char *ppi_state_word(size_t i);
 
 /* Whether they go together with the event of a command line: PPI_LINE_READ, or what
  * ppi_line_wrong returned. */

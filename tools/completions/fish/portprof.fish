@@ -31,11 +31,14 @@ function __portprof_events
         string replace -r '^' "$before"
 end
 
-# "NAME: what it is; NAME: ..." behind --format
-function __portprof_formats
-    portprof export --help 2>/dev/null | string trim | string join ' ' |
-        string match -rg -- '--format FORMAT +(.*?) -i, ' | string split '; ' |
-        string match -rg '^([a-z-]+): '
+# the words that the value of the last option may be, behind what stands before the
+# last comma
+function __portprof_values
+    set -l words (commandline -opc)
+    set -l before (string match -r '^.*,' -- (commandline -ct))
+    string match -q -- '-*' $words[-1]; or return 1
+    portprof help $words[2] $words[-1] 2>/dev/null |
+        string match -rg '^  ([a-z-]+)$' | string replace -r '^' "$before"
 end
 
 # the profile that is on the line already, if any
@@ -77,12 +80,9 @@ complete -c portprof -n '__portprof_before --name' -f -a '(__fish_complete_proc)
 complete -c portprof -n '__portprof_before -t --tid' -f -a '(ps -eL -o lwp= | string trim)'
 complete -c portprof -n '__portprof_before --unit' \
     -f -a '(systemctl list-units --plain --no-legend --no-pager 2>/dev/null | string replace -r " .*" "")'
-complete -c portprof -n '__portprof_before -f --format' -f -a '(__portprof_formats)'
+complete -c portprof -n '__portprof_values >/dev/null' -f -a '(__portprof_values)'
 complete -c portprof -n '__portprof_behind_separator; or __portprof_is_verb record stat top' \
     -a '(__fish_complete_command)'
-complete -c portprof -n '__portprof_before --color' -f -a 'auto always never'
-complete -c portprof -n '__portprof_before --call-graph' -f -a 'auto dwarf fp none'
-complete -c portprof -n '__portprof_before -b --backend' -f -a 'auto perf timer itimer rusage'
 complete -c portprof -n '__portprof_before --callers --callees --focus --function' \
     -f -a '(__portprof_functions)'
 complete -c portprof -n '__portprof_is_verb annotate' -a '(__portprof_functions)'
