@@ -494,9 +494,36 @@ int ppi_take_text(const struct ppi_given *given, void *text)
 	return PPI_EXIT_OK;
 }
 
+/* The option that has put that there already; NULL: one with a value has. */
+static const struct ppi_option *find_what(const struct ppi_given *given,
+                                          const char *what)
+{
+	const struct ppi_line *line = given->line;
+
+	for (size_t i = 0; i < line->option_count; i++) {
+		const struct ppi_option *option = &line->options[i];
+
+		if (option->take == ppi_take_what && option->name &&
+		    option->place == given->option->place &&
+		    strcmp(option->what, what) == 0)
+			return option;
+	}
+	return NULL;
+}
+
 int ppi_take_what(const struct ppi_given *given, void *text)
 {
-	*(const char **)text = given->option->what;
+	const char **what = text;
+	const struct ppi_option *other =
+		*what && strcmp(*what, given->option->what) != 0
+			? find_what(given, *what)
+			: NULL;
+
+	if (other)
+		return ppi_line_wrong(given->line, "--%s and %s exclude each "
+		                                   "other: leave out one",
+		                      other->name, given->name);
+	*what = given->option->what;
 	return PPI_EXIT_OK;
 }
 

@@ -89,7 +89,8 @@ int ppi_given_refuse_word(const struct ppi_given *given);
 /* ---- what reads a value ---- */
 
 int ppi_take_text(const struct ppi_given *given, void *text); /* const char * */
-/* Not the value but the row's `what`: const char *. */
+/* Not the value but the row's `what`: const char *. Two rows of one place exclude each
+ * other. */
 int ppi_take_what(const struct ppi_given *given, void *text);
 /* An option that can be repeated: struct ppi_texts. */
 int ppi_take_texts(const struct ppi_given *given, void *texts);

@@ -118,6 +118,14 @@ has "one that several have: which" "'re' is short for several: record, report$" 
 try ''
 same "no beginning at all: status" 2 "$status"
 
+### What excludes each other
+
+wrong record '--wall and --off-cpu exclude each other' --wall --off-cpu -- true
+wrong record '--off-cpu and --wall exclude each other' --off-cpu --wall -- true
+wrong record '--no-inherit and --no-estimates exclude' \
+	--no-inherit --no-estimates -- true
+wrong top '--wall and --off-cpu exclude each other' --wall --off-cpu -- true
+
 ### Values that are missing
 
 wrong record '-F needs a value: -F HZ$' -F -- true
