@@ -158,6 +158,14 @@ for width in 40 60 80 200; do
 	[ $width -ge 80 ] || has "$width columns: names begin where names are" \
 		'FUNCTION' shown
 	[ $width -lt 80 ] || has "$width columns: modules, too" 'MODULE +FUNCTION' shown
+	same "$width columns: no key is cut" "" "$(sed -n 24p shown | tr -s ' ' '\n' |
+		grep -vxE 'q|end|[?]|help|p|pause|/|filter|[fTtla]|functions|tree|threads|labels|code|')"
+	type_keys F1
+	await "$width columns: help" 'choose a row'
+	type_keys End
+	await "$width columns: to its end" 'above[.]$'
+	shown
+	type_keys x
 	type_keys q
 	end
 done

@@ -29,6 +29,17 @@ static void put(int y, int x, const char *text)
 		          (int)ppi_text_fit(text, (size_t)(COLS - x)));
 }
 
+/* Of what fits on a line, the end of the last word; a word that is as long as a line
+ * is cut. */
+static size_t line_end(const char *text, size_t room)
+{
+	size_t end = ppi_text_fit(text, room);
+
+	while (end > 0 && text[end] && text[end] != ' ')
+		end--;
+	return end ? end : ppi_text_fit(text, room);
+}
+
 /* A text on at most `most` lines, broken between words; the line after it. Three
  * points at its end say that there is more. */
 static int put_wrapped(int y, int most, const char *text)
@@ -36,13 +47,8 @@ static int put_wrapped(int y, int most, const char *text)
 	size_t room = COLS > 0 ? (size_t)COLS : 1;
 
 	while (most-- > 1 && ppi_text_fit(text, room) < strlen(text)) {
-		size_t end = ppi_text_fit(text, room);
+		size_t end = line_end(text, room);
 
-		/* a word that is as long as a line is cut */
-		while (end > 0 && text[end] != ' ')
-			end--;
-		if (end == 0)
-			end = ppi_text_fit(text, room);
 		if (end == 0)
 			break;
 		if (y < LINES)
@@ -669,57 +675,106 @@ static void draw_listing(struct ppi_screen *screen, int y)
 
 /* ---- all of it ---- */
 
+/* As many as fit, the first before others. */
 static void draw_keys(const struct ppi_screen *screen)
 {
+	static const char *const keys[] = {
+		"q end", "? help", "p pause", "r time", "/ filter",
+		"f functions", "T tree", "t threads", "l labels", "a code",
+	};
+	int x = 0;
+
 	attron(A_REVERSE);
 	mvhline(LINES - 1, 0, ' ', COLS);
-	put(LINES - 1, 0, screen->data->is_live
-	    ? "q end  ? help  p pause  / filter  f functions  T tree  "
-	      "t threads  l labels  a code"
-	    : "q end  ? help  / filter  r time  f functions  T tree  "
-	      "t threads  l labels  a code");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		int width = (int)strlen(keys[i]);
+
+		if (keys[i][0] == (screen->data->is_live ? 'r' : 'p') ||
+		    x + width > COLS)
+			continue;
+		put(LINES - 1, x, keys[i]);
+		x += width + 2;
+	}
 	attroff(A_REVERSE);
 }
 
-static void draw_help(const struct ppi_screen *screen)
-{
-	static const char *const help[] = {
-		"Up Down PageUp PageDown Home End  choose a row",
-		"Enter c   a function's callers and callees; of a thread,",
-		"          process, module or label: its functions",
-		"a         a function's source and instructions",
-		"f m t P   by function, module, thread, process",
-		"l         by label; again: by the next label",
-		"T F5      calls as a tree: Right Left + - open and close,",
-		"          * opens the hottest way down",
-		"o F6      order: recent share, share of all, with calls",
-		"/ F4      show only names that contain a text",
-		"F3 S, n   search; the next that was found",
-		"e         the next event; of --wall: all, running, ready, blocked",
-		"w, i      by what threads waited for; show idle waits, too",
-	};
-	static const char *const live[] = {
-		"p         pause: the screen stands, recording continues",
-		"s         save what was recorded so far as a profile",
-		"q F10     end; a command that was started gets SIGTERM",
-	};
-	static const char *const file[] = {
-		"r         show a part of the time: 1,2.5 or 10%,20%",
-		"q F10     end",
-	};
-	bool is_live = screen->data->is_live;
-	const char *const *more = is_live ? live : file;
-	size_t more_count = is_live ? sizeof(live) / sizeof(live[0])
-	                            : sizeof(file) / sizeof(file[0]);
-	int y = 2;
+struct help {
+	const char *keys, *words;
+};
 
-	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++)
-		put(y++, 1, help[i]);
-	for (size_t i = 0; i < more_count; i++)
-		put(y++, 1, more[i]);
-	put(y++, 1, "Esc Left  back, then everything again");
-	put(y + 1, 1, "Shares are of the event's total, or of what the filters");
-	put(y + 2, 1, "leave; weight without a sample is unattributed, above.");
+static const struct help helps[] = {
+	{ "Up Down", "choose a row; PageUp PageDown Home End, too" },
+	{ "Enter c", "a function's callers and callees; of a thread, process, "
+	             "module or label: its functions" },
+	{ "a", "a function's source and instructions" },
+	{ "f m t P", "by function, module, thread, process" },
+	{ "l", "by label; again: by the next label" },
+	{ "T F5", "calls as a tree: Right Left + - open and close, * opens the "
+	          "hottest way down" },
+	{ "o F6", "order: recent share, share of all, with calls" },
+	{ "/ F4", "show only names that contain a text" },
+	{ "F3 S n", "search; n: the next that was found" },
+	{ "e", "the next event; of --wall: all, running, ready, blocked" },
+	{ "w i", "by what threads waited for; show idle waits, too" },
+};
+static const struct help live_helps[] = {
+	{ "p", "pause: the screen stands, recording continues" },
+	{ "s", "save what was recorded so far as a profile" },
+	{ "q F10", "end; a command that was started gets SIGTERM" },
+};
+static const struct help file_helps[] = {
+	{ "r", "show a part of the time: 1,2.5 or 10%,20%" },
+	{ "q F10", "end" },
+};
+static const struct help last_helps[] = {
+	{ "Esc Left", "back, then everything again" },
+	{ "", "Shares are of the event's total, or of what the filters leave; "
+	      "weight without a sample is unattributed, above." },
+};
+
+/* Between the title and the last line, of lines that begin at `y`, which may be
+ * above; the line behind them. */
+static int put_helps(int y, const struct help *all, size_t count)
+{
+	enum { KEYS = 11, FIRST = 2 };
+	size_t room = COLS > KEYS + 8 ? (size_t)(COLS - KEYS) : 8;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *words = all[i].words;
+
+		if (y >= FIRST && y < LINES - 1)
+			put(y, 1, all[i].keys);
+		for (; *words; y++) {
+			size_t end = line_end(words, room);
+
+			if (end == 0)
+				break;
+			if (y >= FIRST && y < LINES - 1)
+				mvaddnstr(y, KEYS, words, (int)end);
+			words += end + (words[end] == ' ');
+		}
+	}
+	return y;
+}
+
+/* Scrolled where it is longer than the screen. */
+static void draw_help(struct ppi_screen *screen)
+{
+	bool is_live = screen->data->is_live;
+	size_t more = is_live ? sizeof(live_helps) / sizeof(live_helps[0])
+	                      : sizeof(file_helps) / sizeof(file_helps[0]);
+	int first = (int)screen->help.first, y = 2 - first;
+
+	y = put_helps(y, helps, sizeof(helps) / sizeof(helps[0]));
+	y = put_helps(y, is_live ? live_helps : file_helps, more);
+	y = put_helps(y, last_helps, sizeof(last_helps) / sizeof(last_helps[0]));
+	screen->row_room = LINES > 3 ? (size_t)(LINES - 3) : 1;
+	screen->help.count = (size_t)(y + first - 2);
+	attron(A_REVERSE);
+	mvhline(LINES - 1, 0, ' ', COLS);
+	put(LINES - 1, 0, screen->help.count > screen->row_room
+	                          ? "q back  Up Down more" : "q back");
+	attroff(A_REVERSE);
 }
 
 void ppi_screen_draw(struct ppi_screen *screen,
@@ -729,7 +784,7 @@ void ppi_screen_draw(struct ppi_screen *screen,
 
 	erase();
 	draw_title(screen, title);
-	if (screen->has_help) {
+	if (screen->help.is_shown) {
 		draw_help(screen);
 	} else {
 		screen->note_at = draw_account(screen, title, 1);
@@ -738,8 +793,8 @@ void ppi_screen_draw(struct ppi_screen *screen,
 			draw_listing(screen, y);
 		else
 			draw_tables(screen, y);
+		draw_keys(screen);
 	}
-	draw_keys(screen);
 	refresh();
 	screen->drawn_ns = ppi_monotonic_ns();
 }

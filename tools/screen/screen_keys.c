@@ -418,11 +418,12 @@ static void next_order(struct ppi_screen *screen)
 		screen->order = PPI_SCREEN_ALL;
 }
 
-/* Keys of the listing of a function. */
-static bool move_listing(struct ppi_screen *screen, int key)
+/* Lines of which some are shown; false: the key is another. */
+static bool move_lines(const struct ppi_screen *screen, int key, size_t last,
+                   size_t *first_line)
 {
 	size_t page = screen->row_room > 1 ? screen->row_room - 1 : 1;
-	size_t first = screen->first_line, last = screen->lines.count;
+	size_t first = *first_line;
 
 	switch (key) {
 	case KEY_UP:
@@ -446,6 +447,18 @@ static bool move_listing(struct ppi_screen *screen, int key)
 	case KEY_END:
 		first = last;
 		break;
+	default:
+		return false;
+	}
+	last = last > screen->row_room ? last - screen->row_room : 0;
+	*first_line = first < last ? first : last;
+	return true;
+}
+
+/* Keys of the listing of a function. */
+static bool move_listing(struct ppi_screen *screen, int key)
+{
+	switch (key) {
 	case KEY_ESCAPE:
 	case KEY_LEFT:
 	case '\n':
@@ -454,11 +467,9 @@ static bool move_listing(struct ppi_screen *screen, int key)
 		ppi_screen_unlist(screen);
 		return true;
 	default:
-		return false;
+		return move_lines(screen, key, screen->lines.count,
+		              &screen->first_line);
 	}
-	last = last > page ? last - page : 0;
-	screen->first_line = first < last ? first : last;
-	return true;
 }
 
 static bool obey_table(struct ppi_screen *screen,
@@ -573,7 +584,7 @@ static bool obey_table(struct ppi_screen *screen,
 	case '?':
 	case 'h':
 	case KEY_F(1):
-		screen->has_help = true;
+		screen->help = (struct ppi_screen_help){ .is_shown = true };
 		break;
 	default:
 		break;
@@ -588,8 +599,9 @@ bool ppi_screen_obey(struct ppi_screen *screen,
 	if (key == KEY_RESIZE)
 		return true; /* curses has the new size already */
 	screen->is_stale = true;
-	if (screen->has_help) {
-		screen->has_help = false;
+	if (screen->help.is_shown) {
+		screen->help.is_shown = move_lines(screen, key, screen->help.count,
+		                               &screen->help.first);
 		return true;
 	}
 	if (screen->typing != PPI_TYPES_NOTHING) {

@@ -41,6 +41,12 @@ enum ppi_screen_typing {
 	PPI_TYPES_TIMES
 };
 
+/* The list of keys: as many lines, from the first that is shown. */
+struct ppi_screen_help {
+	bool is_shown;
+	size_t first, count;
+};
+
 /* What keys change and what is drawn, so it has more members than most. */
 struct ppi_screen {
 	struct ppi_screen_data *data;
@@ -62,7 +68,8 @@ struct ppi_screen {
 	struct ppi_filter times; /* has_times: a part of the time alone */
 	struct ppi_screen_open open;
 	enum ppi_screen_typing typing;
-	bool is_paused, has_help;
+	bool is_paused;
+	struct ppi_screen_help help;
 	char word[512];      /* in answer to the last key; "" none */
 
 	struct ppi_screen_head head;
