@@ -89,7 +89,7 @@ def views(b):
           b.text("#focus-text"))
     check("the hottest stand above the graph", "Hottest by themselves: "
           "parse 40.0 %, memcpy 40.0 %, work 15.0 %" in
-          b.text("#focus-text"), b.text("#focus-text"))
+          b.text("#focus-text").replace("\u00a0", " "), b.text("#focus-text"))
     b.click_on("#view-inverted")
     b.press("ArrowDown")
     check("the arrows are the graph's after a click on a view",
@@ -300,6 +300,13 @@ def difference(b):
       let i = 0; while (portprofPage.page.facts.functions[s.frame[i]] !==
       "function_7") i++; return changeColor(s.change(i)); })()""")
     check("grey is within noise", grey.startswith("hsl(220"), grey)
+    words = b.text("#focus-text")
+    check("what changed most is said", "Changed most" in words and
+          all(name in words for name in ("function_3", "old_way", "new_way")),
+          words)
+    b.open_page("same.html")
+    check("equal runs: that nothing did", "No function changed" in
+          b.text("#focus-text"), b.text("#focus-text"))
 
 
 def hostile(b):
@@ -344,10 +351,14 @@ def sizes(b):
             check("%d, %s: so does the paper" % (width, scheme),
                   (int(paper[4:].split(",")[0]) < 100) == (scheme == "dark"),
                   paper)
-    b.open_page("small.html", 1180)
-    check("1180: the tools are one line", b.run(
-        "Math.abs(document.querySelector('#help').offsetTop -"
-        " document.querySelector('#reset').offsetTop) < 10"))
+    for name in ("small.html", "wall.html"):
+        b.open_page(name, 1180)
+        check(name + ", 1180: the tools are one line", b.run(
+            "Math.abs(document.querySelector('#help').offsetTop -"
+            " document.querySelector('#reset').offsetTop) < 10"))
+    b.open_page("times.html", 390)
+    check("390: a line of time has several moments",
+          b.run("document.querySelectorAll('.axis .tick').length") >= 2)
     # a command that brings names has an address in it
     for width in (360, 1280):
         b.open_page("small.html", width)
@@ -368,6 +379,10 @@ def sizes(b):
     check("print: and for the screen again", b.run(
         "portprofPage.graph.dark && portprofPage.graph.width > 820"))
     b.call("Emulation.setEmulatedMedia", media="print")
+    b.run("for (const one of document.querySelectorAll('.code-line code'))"
+          " one.textContent = 'x'.repeat(400)")
+    check("print: no line of code leaves the paper",
+          b.run("document.documentElement.scrollWidth <= innerWidth"))
     check("print: the paper is white", b.run(
         "getComputedStyle(document.documentElement).backgroundColor") ==
         "rgb(255, 255, 255)")

@@ -137,7 +137,25 @@ function button(words, title, act) {
   return b;
 }
 
-// The answer that most come for.
+// The answers that most come for: functions, each with words behind it.
+function sayFunctions(before, rows, wordsOf) {
+  const line = make("div", before);
+  rows.forEach((row, i) => {
+    const name = make("button", page.facts.short[row.f], { class: "link", title: "Find it in the graph" });
+    name.addEventListener("click", () => pickRow(row.f, false));
+    line.append(i ? ", " : "", name, " " + wordsOf(row).replaceAll(" ", "\u00a0"));
+  });
+  return line;
+}
+
+function sayChanged() {
+  const changed = table.rows.filter((row) => !row.isNoise)
+    .sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  return changed.length
+    ? sayFunctions("Changed most: ", changed.slice(0, 3), (row) => row.verdict)
+    : make("div", "No function changed by more than chance explains.");
+}
+
 function sayHottest() {
   const hot = [];
   for (const row of table.rows)
@@ -146,13 +164,8 @@ function sayHottest() {
       hot.sort((a, b) => b.self - a.self);
       hot.length = Math.min(hot.length, 3);
     }
-  const line = make("div", "Hottest by themselves: ");
-  hot.forEach((row, i) => {
-    const name = make("button", page.facts.short[row.f], { class: "link", title: "Find it in the graph" });
-    name.addEventListener("click", () => pickRow(row.f, false));
-    line.append(i ? ", " : "", name, " " + sayShare(row.self, series().total) + sayDoubt(series(), row.self));
-  });
-  return line;
+  return sayFunctions("Hottest by themselves: ", hot,
+    (row) => sayShare(row.self, series().total) + sayDoubt(series(), row.self));
 }
 
 function showFocus(i) {
@@ -170,7 +183,7 @@ function showFocus(i) {
       + ", " + sayShare(shape.all ?? kept, series().total) + " of the total"
       + (page.view === "sandwich" ? " \u2013 callers above, callees below" : "")
       + ". Click or use the arrow keys.", { class: "soft" }));
-    if (!facts.is_diff && page.view !== "sandwich") text.append(sayHottest());
+    if (page.view !== "sandwich") text.append(facts.is_diff ? sayChanged() : sayHottest());
     drawSoon();
     return;
   }

@@ -3,7 +3,7 @@
 
 // Shown at first: bars below the graph; lines of time above it, which stay in sight.
 const LANES = 14, TIMED_LANES = 5, NARROW_LANES = 3;
-const TICK_WIDTH = 64; // at least, CSS pixels
+const TICK_WIDTH = 64, LEAST_TICKS = 3; // CSS pixels each, unless there are few
 
 const lanes = { isWhole: false, list: [], most: 0, drag: null };
 
@@ -142,7 +142,7 @@ function timeAxis(facts) {
   row.append(make("span"), make("span"), line, make("span"));
   requestAnimationFrame(() => {
     const seconds = facts.slices * facts.slice_ns / 1e9;
-    const step = tickStep(seconds, Math.floor(line.clientWidth / TICK_WIDTH));
+    const step = tickStep(seconds, Math.max(LEAST_TICKS, Math.floor(line.clientWidth / TICK_WIDTH)));
     for (let i = 0; i * step < seconds * (1 - 30 / line.clientWidth); i++) {
       const tick = make("span", sayTick(i * step, step), { class: "tick" });
       tick.style.left = 100 * i * step / seconds + "%";

@@ -183,7 +183,7 @@ function seenCard(facts) {
   const life = facts.life, blocked = life.blocked_ns + life.ready_ns;
   if (!blocked) return null;
   const missed = life.not_seen_ns + life.estimated_ns;
-  return card("Waits that were seen", sayShare(blocked - missed, blocked),
+  return card("Waits seen", sayShare(blocked - missed, blocked),
     [life.estimated_ns ? sayShare(life.estimated_ns, blocked) + " is distributed by estimate" : "",
       life.not_seen_ns ? sayShare(life.not_seen_ns, blocked) + " is (wait not seen)" : ""]
       .filter(Boolean).join(", ") || "each has its call chain",
