@@ -52,6 +52,8 @@ await "e: all again" '^wall-time: '
 
 ### By what was waited for
 
+type_keys l
+await "l: what waits are told by is no label" 'label but those of waits'
 type_keys w
 await "w: a lock, and which" '^ +63[.]9 % .* 63[.]9 % lock on futex 0x7f01$'
 await "a file" '^ +3[.]3 % .* disk on /var/log/server$'

@@ -140,22 +140,33 @@ static void show_all(struct ppi_screen *screen)
 	choose(screen, 0);
 }
 
+/* The program's own: waits have a table of their own. From *at on, which is moved behind
+ * it; NULL: there is no other. */
+static const char *next_label(const struct ppi_screen *screen, size_t *at)
+{
+	const portprof_profile *profile = screen->data->all.profile;
+	const char *name = NULL;
+
+	while (profile && (name = ppi_labels_name(profile, (*at)++)) != NULL)
+		if (!screen->head.has_waits || !ppi_label_is_of_wait(name))
+			break;
+	return name;
+}
+
 /* The values of the label that is shown already, else the first; where they are
  * shown, those of the next. */
 static void show_labels(struct ppi_screen *screen)
 {
 	bool is_next = screen->table == PPI_SCREEN_LABELS && !screen->function;
-	const portprof_profile *profile;
 	const char *name, *wanted = NULL, *first;
+	size_t at = 0;
 
 	pthread_mutex_lock(&screen->data->lock);
-	profile = screen->data->all.profile;
-	first = profile ? ppi_labels_name(profile, 0) : NULL;
-	for (size_t i = 0; first && screen->label && !wanted &&
-	                   (name = ppi_labels_name(profile, i)) != NULL; i++)
-		if (strcmp(name, screen->label) == 0)
-			wanted = is_next ? ppi_labels_name(profile, i + 1)
-			                 : name;
+	name = first = next_label(screen, &at);
+	while (name && screen->label && strcmp(name, screen->label) != 0)
+		name = next_label(screen, &at);
+	if (name && screen->label)
+		wanted = is_next ? next_label(screen, &at) : name;
 	if (first) {
 		char *label = strdup(wanted ? wanted : first);
 
@@ -168,7 +179,9 @@ static void show_labels(struct ppi_screen *screen)
 	if (screen->label)
 		show_table(screen, PPI_SCREEN_LABELS);
 	if (!first)
-		say(screen, "no sample has a label (portprof_label(3))");
+		say(screen, screen->head.has_waits
+		            ? "no sample has a label but those of waits: w"
+		            : "no sample has a label (portprof_label(3))");
 }
 
 static bool has_chains(struct ppi_screen *screen)

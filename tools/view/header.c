@@ -373,17 +373,6 @@ static bool is_noted(const portprof_profile_origin *origin, const char *note)
 	return false;
 }
 
-/* What has a key of its own. */
-static bool is_of_wait(const char *label)
-{
-	for (int i = 0; i < PPI_TAGS; i++)
-		if (strcmp(label, ppi_tag_name((enum ppi_tag)i)) == 0)
-			return true;
-	return strcmp(label, PPI_LIFE_ESTIMATE) == 0 ||
-	       strcmp(label, PPI_LABEL_HOLDS) == 0 ||
-	       strcmp(label, PPI_LABEL_WAKER) == 0;
-}
-
 /* What else samples have: no row shows it unless it is asked for. */
 static void print_labels(const portprof_profile *profile, FILE *out)
 {
@@ -392,7 +381,7 @@ static void print_labels(const portprof_profile *profile, FILE *out)
 	const char *name;
 
 	for (size_t i = 0; (name = ppi_labels_name(profile, i)) != NULL; i++) {
-		if (has_waits && is_of_wait(name))
+		if (has_waits && ppi_label_is_of_wait(name))
 			continue;
 		if (shown++)
 			fputs(", ", out);
