@@ -307,7 +307,7 @@ refused() { # WORDS STATUS PATTERN
 exported -i pie.pb.gz
 refused "no format" 2 '[-]-format gmon'
 exported -f perf -i pie.pb.gz
-refused "an unknown format" 2 "'perf' is not one of gmon, folded, pprof"
+refused "an unknown format" 2 "'perf' is not gmon, folded, pprof"
 exported -f folded --arcs -i pie.pb.gz
 refused "what only gmon has" 2 '[-]-arcs.*--format gmon'
 exported -f gmon -i pie.pb.gz --rate 0

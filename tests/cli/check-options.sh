@@ -126,6 +126,16 @@ wrong record '--no-inherit and --no-estimates exclude' \
 	--no-inherit --no-estimates -- true
 wrong top '--wall and --off-cpu exclude each other' --wall --off-cpu -- true
 
+: >a.pb.gz
+wrong report 'a page has all rows' --html page.html --callers work a.pb.gz
+wrong report 'a page has all rows' --html page.html -n 5 a.pb.gz
+wrong diff '--html, --json and -x are three forms' -j -x , a.pb.gz a.pb.gz
+wrong diff '--html, --json and -x are three forms' --html page.html -j a.pb.gz a.pb.gz
+wrong export '--inline needs --format folded or perf-script' -f speedscope --inline a.pb.gz
+wrong stat '-n counts no event, and -d more' -n -d -- true
+check "nothing was written" [ ! -e page.html ]
+rm -f a.pb.gz
+
 ### Values that are missing
 
 wrong record '-F needs a value: -F HZ$' -F -- true

@@ -521,6 +521,10 @@ int ppi_diff_main(int argc, char **argv)
 
 	if (status == PPI_LINE_READ)
 		status = share_words(&options, behind, argc, argv);
+	if (status == PPI_LINE_READ && (options.page != NULL) +
+	    options.is_json + (options.separator != NULL) > 1)
+		status = ppi_line_wrong(&line, "--html, --json and -x are "
+		                        "three forms: ask for one");
 	if (status == PPI_LINE_READ && !options.page &&
 	    (ppi_hides(&options.hidden) || options.is_verbose))
 		status = ppi_line_wrong(&line, "--no-paths, --no-host, "

@@ -136,6 +136,9 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 	    (export->module || export->rate_hz || export->with_chains))
 		return ppi_line_wrong(&line, "--module, --rate and --arcs need "
 		                             "--format gmon");
+	if (!holds(export, PPI_EXPORT_INLINE) && export->has_inlines)
+		return ppi_line_wrong(&line, "--inline needs --format folded or "
+		                             "perf-script");
 	if (holds(export, PPI_EXPORT_EVENTS) && export->event)
 		return ppi_line_wrong(&line,
 		                      "--event: a pprof file has all events");

@@ -74,7 +74,8 @@ enum {
 	PPI_EXPORT_TICKS = 1u << 4,  /* ticks of one binary: --module, --rate,
 	                              * --arcs and --program are for it */
 	PPI_EXPORT_STATES = 1u << 5, /* chains of any weight: --state, --wait */
-	PPI_EXPORT_WALL = 1u << 6    /* all states, unless others are asked for */
+	PPI_EXPORT_WALL = 1u << 6,   /* all states, unless others are asked for */
+	PPI_EXPORT_INLINE = 1u << 7  /* inlined functions, where --inline asks */
 };
 
 /*
@@ -86,8 +87,8 @@ enum {
 #define PPI_EXPORT_FORMATS(X) \
 	X("gmon", PPI_EXPORT_TICKS, "gmon.out", ppi_export_gmon, \
 	  "for gprof, one executable or library") \
-	X("folded", PPI_EXPORT_CODE | PPI_EXPORT_STATES, "-", \
-	  ppi_export_folded, \
+	X("folded", PPI_EXPORT_CODE | PPI_EXPORT_STATES | PPI_EXPORT_INLINE, \
+	  "-", ppi_export_folded, \
 	  "one line for each call chain, for flame graphs") \
 	X("pprof", PPI_EXPORT_CODE | PPI_EXPORT_EVENTS | PPI_EXPORT_LABELS | \
 	  PPI_EXPORT_NAMED, NULL, ppi_export_pprof, \
@@ -99,8 +100,8 @@ enum {
 	X("callgrind", PPI_EXPORT_CODE | PPI_EXPORT_STATES, "-", \
 	  ppi_export_callgrind, \
 	  "for callgrind_annotate and KCachegrind") \
-	X("perf-script", PPI_EXPORT_CODE | PPI_EXPORT_STATES, "-", \
-	  ppi_export_perf_script, \
+	X("perf-script", PPI_EXPORT_CODE | PPI_EXPORT_STATES | \
+	  PPI_EXPORT_INLINE, "-", ppi_export_perf_script, \
 	  "as perf script prints it") \
 	X("gperftools", PPI_EXPORT_CODE, "-", ppi_export_gperftools, \
 	  "for google-pprof") \

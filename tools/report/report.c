@@ -248,6 +248,13 @@ static int read_options(int argc, char **argv,
 		                               "for one");
 	if (status != PPI_LINE_READ)
 		return status;
+	if (options->page && (options->sort || options->callers ||
+	                      options->callees || options->is_by_total ||
+	                      options->rows != UINT64_MAX))
+		return ppi_line_wrong(&line, "a page has all rows, in any "
+		                             "order, with their callers: leave "
+		                             "out -s, -n, --children, --callers "
+		                             "and --callees");
 	complete(options, argc, argv);
 	if (!options->page && ppi_hides(&options->hidden))
 		return ppi_line_wrong(&line, "--no-paths, --no-host and "

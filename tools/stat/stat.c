@@ -132,6 +132,8 @@ static const char *contradiction(const struct ppi_stat_options *options)
 		       "counted until it ends, and --timeout ends it";
 	if (options->is_null && options->events.count)
 		return "-n counts no event, and -e or -M names some";
+	if (options->is_null && options->has_details)
+		return "-n counts no event, and -d more than usual";
 	if (options->by_cpu + options->by_core + options->by_thread > 1)
 		return "-A, --per-core and --per-thread exclude each other";
 	if ((options->by_cpu || options->by_core) &&
