@@ -217,6 +217,12 @@ bool ppi_stdout_is_whole(const char *what)
 	failed = fflush(stdout);
 	if (failed == 0 && !ferror(stdout))
 		return true;
+	/* or was dropped: then the end of a line fails in its place */
+	if (failed == 0) {
+		clearerr(stdout);
+		putchar('\n');
+		fflush(stdout);
+	}
 	ppi_say("%s could not be written%s%s", what, errno ? ": " : "",
 	        errno ? strerror(errno) : "");
 	return false;

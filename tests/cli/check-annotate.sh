@@ -94,6 +94,9 @@ has "no objdump: how to get it" 'binutils' out
 annotate nobody p.pb.gz
 same "an unknown function: status" 1 "$status"
 has "an unknown function: its name" 'nobody' words
+annotate p.pb.gz work
+same "the file before the function: status" 2 "$status"
+has "the file before the function: how it is meant" 'annotate work p.pb.gz' words
 annotate
 same "no function: status" 2 "$status"
 

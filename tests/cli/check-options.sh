@@ -47,6 +47,18 @@ if [ -w /dev/full ]; then
 	done
 fi
 
+if [ -w /dev/full ]; then
+	printf 'main;work %s\n' 1 2 >full.folded
+	for asked in '-q' '--tree' '-j' '-x ,' '--html -'; do
+		# shellcheck disable=SC2086
+		"$portprof" report $asked full.folded >/dev/full 2>"$tmp/words"
+		same "report $asked to a full disk: status" 1 $?
+		same "report $asked to a full disk: why, once" 1 \
+			"$(grep -c 'No space' "$tmp/words")"
+		same "report $asked to a full disk: no more" 1 "$(wc -l <"$tmp/words")"
+	done
+fi
+
 ### Every verb
 
 verbs=$("$portprof" --help | awk '/^  [a-z]+ / { print $1 }' |

@@ -52,8 +52,7 @@ keeps all.pb.gz
 without=none
 "$portprof" export -q -f otlp -o otlp all.pb.gz 2>words ||
 	! grep -q 'built without' words || without=otlp
-formats=$("$portprof" export -f none 2>&1 |
-	sed -n "s/.* is not one of \([a-z, -]*\)$/\1/p" | tr -d , | tr ' ' '\n' |
+formats=$("$portprof" help export --format | sed '1,/^values:/d; s/ //g' |
 	grep -vx -e gmon -e gperftools -e "$without")
 check "there are formats" [ "$(echo "$formats" | wc -l)" -ge 5 ]
 

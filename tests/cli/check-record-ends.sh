@@ -150,4 +150,22 @@ done
 echo first >keep.pb.gz
 record -q -o keep.pb.gz -- "$burn" 5
 same "an existing file is kept as .old" first "$(cat keep.pb.gz.old)"
+
+# Of several runs those before a signal are kept.
+cat >third.sh <<'EOF2'
+echo run >>runs
+[ "$(wc -l <runs)" -lt "$1" ] || kill -INT $$
+exec "$2" 60
+EOF2
+rm -f runs several.pb.gz
+record --repeat 4 -o several.pb.gz -- sh third.sh 3 "$burn"
+same "the third of four runs is ended: status" 130 "$status"
+has "it is said" '2 of 4 runs' "$tmp/words"
+report -i several.pb.gz
+has "and the others are there" 'burn_much' "$tmp/report"
+rm -f runs several.pb.gz
+record --repeat 4 -o several.pb.gz -- sh third.sh 1 "$burn"
+same "the first is: status" 130 "$status"
+has "and that nothing is written" 'several.pb.gz is not written' "$tmp/words"
+check "nothing is" [ ! -e several.pb.gz ]
 tap_end

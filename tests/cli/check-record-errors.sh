@@ -104,7 +104,8 @@ refused "chains that a backend has not" 125 'without -b' \
 record -b prf -o "$out" -- true
 same "backends in an error and in the help" \
 	"$("$portprof" record --help | tr -s '\n ' ' ' |
-		sed -n 's/.*--backend NAME use \(.*\) (the best).*/\1/p')" \
+		sed -n 's/.*--backend NAME use \(.*\) (the best).*/\1/p' |
+		sed 's/ or /, /')" \
 	"$(sed -n 's/.*(it has auto, \(.*\))$/\1/p' "$tmp/words")"
 
 ### Files
@@ -210,7 +211,7 @@ rejected "report of no name" 1 'name of the profile is empty' -i ''
 rejected "report of an empty file" 1 'nothing.pb.gz. is empty.*record -o' \
 	-i nothing.pb.gz
 rejected "report of an empty folder" 1 'without parts' -i empty
-rejected "report by an unknown key" 2 "'colour' is not one of function" \
+rejected "report by an unknown key" 2 "'colour' is not function" \
 	--sort module,colour
 rejected "report of a file that is gone, by its name alone" 1 \
 	"there is no file .x\.pb\.gz.*record -o x\.pb\.gz" x.pb.gz

@@ -165,7 +165,7 @@ for kind in fixed pie external blank; do
 		record -q --no-names -F 200 -b perf -o $kind.pb.gz -- ./$kind
 	report -q -n 0 -i $program.pb.gz
 	has "stripped, $kind: names" " $program +main[.]compute" "$tmp/report"
-	has_not "stripped, $kind: all of it" " $program +$program[+]0x" "$tmp/report"
+	has_not "stripped, $kind: all of it" " $program +${program}[+]0x" "$tmp/report"
 	"$portprof" doctor -j ./$program >found 2>/dev/null
 	has "stripped, $kind: doctor says so" 'functions have names' found
 done

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	const char *function, *input, *event;
@@ -270,6 +271,13 @@ static bool annotate(const struct options *options)
 	return is_good;
 }
 
+/* As it is with most other verbs: the file first. */
+static bool is_turned_round(const struct options *options)
+{
+	return access(options->input, F_OK) != 0 &&
+	       access(options->function, F_OK) == 0;
+}
+
 int ppi_annotate_main(int argc, char **argv)
 {
 	struct options options = { .input = PPI_DEFAULT_OUTPUT, .around = 2 };
@@ -279,6 +287,10 @@ int ppi_annotate_main(int argc, char **argv)
 		status = ppi_line_wrong(&line,
 		                        "no function given; portprof report "
 		                        "shows the hot ones");
+	if (status == PPI_LINE_READ && is_turned_round(&options))
+		status = ppi_line_wrong(&line, "the function comes first: "
+		                               "portprof annotate %s %s",
+		                        options.input, options.function);
 	if (status == PPI_LINE_READ)
 		status = ppi_wall_check(&line, options.event, &options.wish);
 	if (status == PPI_LINE_READ) {

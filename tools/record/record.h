@@ -38,6 +38,9 @@ struct ppi_push;
 /* Tables of names that windows have in common: those of a kernel take a third. */
 #define PPI_PUSH_KEPT_BYTES ((size_t)24 << 20)
 
+/* By which --wakers sees who wakes. */
+#define PPI_WAKERS_EVENT "sched:sched_waking"
+
 /* What the user wants, from configuration file and command line: many members, as
  * each option has one. */
 struct ppi_record_options {

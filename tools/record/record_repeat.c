@@ -35,15 +35,20 @@ static bool add_run(const char *path, portprof_profile **all)
 	return true;
 }
 
-static bool write_all(const portprof_profile *all, const char *path,
+static bool write_all(const portprof_profile *all, uint64_t done,
+                      const char *path,
                       const struct ppi_record_options *options)
 {
+	char of[32] = "";
+
 	ppi_keep_old(path);
 	if (!ppi_profile_put(all, path))
 		return false;
+	if (done < options->runs)
+		snprintf(of, sizeof(of), "%u of ", (unsigned)done);
 	if (!options->is_quiet)
-		ppi_say("added up %u runs in %s; look at it: portprof report "
-		        "%s", (unsigned)options->runs, path, path);
+		ppi_say("added up %s%u runs in %s; look at it: portprof report "
+		        "%s", of, (unsigned)options->runs, path, path);
 	return true;
 }
 
@@ -52,7 +57,8 @@ int ppi_record_repeat(struct ppi_record_options *options)
 	const char *output = options->output ? options->output
 	                                     : PPI_DEFAULT_OUTPUT;
 	portprof_profile *all = NULL;
-	bool was_quiet = options->is_quiet, is_good = true;
+	bool was_quiet = options->is_quiet, is_good = true, was_ended;
+	uint64_t done = 0;
 	char *path, *folder = ppi_folder_make(&path);
 	int status = PPI_EXIT_RECORD;
 
@@ -65,10 +71,14 @@ int ppi_record_repeat(struct ppi_record_options *options)
 		/* 125 to 127: it was not run; above: a signal ended it, and who
 		 * pressed Ctrl-C does not want another run */
 		is_good = status < PPI_EXIT_RECORD && add_run(path, &all);
+		done += is_good;
 	}
 	options->is_quiet = was_quiet;
-	if (is_good && !write_all(all, output, options))
-		is_good = false;
+	was_ended = status > PPI_EXIT_NOT_FOUND;
+	if (was_ended && !done && !was_quiet)
+		ppi_say("no run was finished, and %s is not written", output);
+	if (done && (is_good || was_ended))
+		is_good = write_all(all, done, output, options);
 	portprof_profile_free(all);
 	ppi_folder_remove(folder, path);
 	return is_good || status ? status : PPI_EXIT_RECORD;

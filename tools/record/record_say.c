@@ -104,6 +104,10 @@ void ppi_say_refusal(const struct ppi_record *record)
 			"what "
 			"call chains need",
 			other);
+	else if (is_event && record->options.wakers &&
+	         strncmp(event, PPI_WAKERS_EVENT, strlen(PPI_WAKERS_EVENT)) == 0)
+		ppi_say("that is how --wakers sees who wakes; without "
+		        "--wakers waits are recorded all the same");
 	else if (is_event)
 		ppi_say("-e cpu-clock measures CPU time instead; portprof "
 		        "doctor %s says what '%s' would need", event, event);
@@ -329,6 +333,9 @@ void ppi_say_summary(const struct ppi_record *record,
 		return;
 	if (ppi_is_wait(event->canonical))
 		ppi_say("waits were measured, and nothing else");
+	else if (stats->kept_samples == 0 && record->options.waits)
+		ppi_say("waits were measured, and no sample taken of the %s of "
+		        "CPU time", say_cpu_time(event, stats, time));
 	else if (stats->kept_samples == 0)
 		say_no_sample(record, end, backend, event, stats);
 	else

@@ -69,7 +69,7 @@ static bool has_events(const struct ppi_settings *settings)
 
 /* Who wakes whom, each time: asked for a rate, the kernel leaves out nine of ten where
  * they come in bursts, however rare they are. */
-#define WAKINGS "sched:sched_waking:period=1:field=pid:field=common_flags"
+#define WAKINGS PPI_WAKERS_EVENT ":period=1:field=pid:field=common_flags"
 
 /* They come first. Waits are beside what else is asked for: CPU time, if it is
  * nothing. */

@@ -159,8 +159,8 @@ static bool print_json(struct printing *printing, struct ppi_rows *functions,
 	printing->report.more = more;
 	is_good = ppi_report_print_json(&printing->report, functions, &threads,
 	                                stdout);
-	if (!is_good)
-		ppi_say("the report could not be written");
+	if (!is_good && !ferror(stdout))
+		out_of_memory();
 	ppi_rows_free(&threads);
 	return is_good;
 }
@@ -347,7 +347,9 @@ static bool print_filtered(struct printing *printing)
 	case PPI_FILTER_NOTHING: /* it has said so */
 		break;
 	}
-	is_good = ppi_stdout_is_whole("the report") && is_good;
+	/* a page has said it, to wherever it was to go */
+	if (printing->options->form != PPI_REPORT_HTML)
+		is_good = ppi_stdout_is_whole("the report") && is_good;
 	free(is_left_out);
 	return is_good;
 }

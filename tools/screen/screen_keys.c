@@ -5,6 +5,7 @@
 #include "tools/screen/screen_state.h"
 
 #include "tools/tools.h"
+#include "tools/view/life.h"
 #include "tools/view/owners.h"
 
 #include <curses.h>

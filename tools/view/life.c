@@ -51,6 +51,16 @@ static void add_kind(struct ppi_life *life, const char *name, uint64_t ns)
 	life->kinds[i].ns += ns;
 }
 
+bool ppi_label_is_of_wait(const char *label)
+{
+	for (int i = 0; i < PPI_TAGS; i++)
+		if (strcmp(label, ppi_tag_name((enum ppi_tag)i)) == 0)
+			return true;
+	return strcmp(label, PPI_LIFE_ESTIMATE) == 0 ||
+	       strcmp(label, PPI_LABEL_HOLDS) == 0 ||
+	       strcmp(label, PPI_LABEL_WAKER) == 0;
+}
+
 /* portprof has a mapping for it; in files that name their code it is a function. */
 bool ppi_life_is_unseen(const portprof_profile *profile, size_t location)
 {

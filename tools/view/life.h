@@ -21,6 +21,10 @@
 /* The label of weight that was distributed, not seen. */
 #define PPI_LIFE_ESTIMATE "estimate"
 
+/* Whether a label says what a thread did and how that was measured: where waits were
+ * recorded it is no label of the program's. */
+bool ppi_label_is_of_wait(const char *name);
+
 bool ppi_life_is_unseen(const portprof_profile *profile, size_t location);
 
 struct ppi_life_kind {

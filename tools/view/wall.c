@@ -8,7 +8,6 @@
 #include "base/vector.h"
 #include "tools/input.h"
 #include "tools/tools.h"
-#include "tools/view/life.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,16 +100,6 @@ void ppi_tag_open(struct ppi_labels *labels, const portprof_profile *profile,
 		labels->missing = state_names[PPI_RUNNING];
 	if (tag == PPI_TAG_WAIT)
 		labels->second = tag_names[PPI_TAG_STATE];
-}
-
-bool ppi_label_is_of_wait(const char *label)
-{
-	for (int i = 0; i < PPI_TAGS; i++)
-		if (strcmp(label, ppi_tag_name((enum ppi_tag)i)) == 0)
-			return true;
-	return strcmp(label, PPI_LIFE_ESTIMATE) == 0 ||
-	       strcmp(label, PPI_LABEL_HOLDS) == 0 ||
-	       strcmp(label, PPI_LABEL_WAKER) == 0;
 }
 
 /* ---- several states as one ---- */

@@ -39,10 +39,6 @@ enum ppi_tag { PPI_TAG_STATE, PPI_TAG_WAIT, PPI_TAG_ON, PPI_TAG_HOLDER, PPI_TAGS
 /* "state", "wait", "on", "holder". */
 const char *ppi_tag_name(enum ppi_tag tag);
 
-/* Whether a label is one of these or says how they were measured: where waits were
- * recorded it is no label of the program's. */
-bool ppi_label_is_of_wait(const char *name);
-
 /*
  * The values of one: the state is "running" without a label; the wait is the
  * state where there is none; the others are "". ppi_labels_close is due.
