@@ -63,8 +63,9 @@ static void print_help(void)
 	printf("usage: portprof VERB [OPTION...]\n\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
-	printf("\nportprof help VERB [OPTION] shows its options; portprof "
-	       "--version -v lists\nwhat is built in.\n\n"
+	printf("\nA beginning is enough: portprof rep. portprof help VERB "
+	       "[OPTION] shows options;\nportprof --version -v lists what is "
+	       "built in.\n\n"
 	       "A first profile:\n"
 	       "  portprof record -F 1000 -- COMMAND\n"
 	       "  portprof report\n");
