@@ -103,11 +103,14 @@ check "names, of /proc" [ -n "$(offered top --name '')" ]
 rm -f bin/ps
 printf 'main;ns::hot_one(int);ns::Class<int>::hot_two 5\n' >some.folded
 same "functions of a profile" "hot_two" "$(offered report some.folded --callers hot_t)"
+same "functions of -p" "hot_two" "$(offered report some.folded -p hot_t)"
+same "events of a profile" "weight" "$(offered report some.folded -e '')"
+check "modules of a profile" [ "$(offered report some.folded --module '')" = "[unknown]" ]
 same "functions to annotate" "hot_one" "$(offered annotate some.folded hot_o)"
 
 # zsh finds them by the same functions.
 for name in _portprof_verbs _portprof_options _portprof_values \
-	_portprof_events _portprof_targets _portprof_functions; do
+	_portprof_events _portprof_targets _portprof_functions _portprof_column; do
 	same "zsh: $name is bash's" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/zsh/_portprof")"
@@ -139,6 +142,9 @@ if command -v zsh >/dev/null; then
 	check "zsh: processes" [ "$(by_zsh top -p '' | grep -cx $$)" -eq 1 ]
 	same "zsh: functions of a profile" "$(offered report some.folded --callers '')" \
 		"$(by_zsh report some.folded --callers '')"
+	same "zsh: events of a profile" "weight" "$(by_zsh report some.folded -e '')"
+	same "zsh: functions of -p" "$(offered report some.folded -p '')" \
+		"$(by_zsh report some.folded -p '')"
 	same "zsh: functions to annotate" "FILES hot_one hot_two main" \
 		"$(by_zsh annotate some.folded '' | tr '\n' ' ' | sed 's/ $//')"
 	same "zsh: behind -- a command" "NORMAL awk" "$(by_zsh record -- awk '')"
@@ -161,6 +167,7 @@ if command -v fish >/dev/null; then
 		"$(by_fish 'portprof export -f ')"
 	same "fish: keys" "$(offered report -s '' | sort)" \
 		"$(by_fish 'portprof report -s ')"
+	same "fish: a value is no command" "timer" "$(by_fish portprof record -b ti)"
 	same "fish: several" "function,holder" "$(by_fish portprof report -s function,ho)"
 	same "fish: events" "context-switches" \
 		"$(by_fish portprof stat -e context-sw)"
@@ -169,6 +176,10 @@ if command -v fish >/dev/null; then
 	check "fish: processes" [ "$(by_fish portprof top -p $$ | grep -cx $$)" -eq 1 ]
 	same "fish: functions of a profile" "hot_two" \
 		"$(by_fish portprof report some.folded --callers hot_t)"
+	same "fish: events of a profile" "weight" \
+		"$(by_fish portprof report some.folded -e we)"
+	same "fish: functions of -p" "hot_two" \
+		"$(by_fish portprof report some.folded -p hot_t)"
 	same "fish: functions to annotate" "hot_one" \
 		"$(by_fish portprof annotate some.folded hot_o)"
 	check "fish: behind -- a command" \

@@ -48,6 +48,20 @@ function __portprof_profile
     end | tail -n 1
 end
 
+# what a profile has in the column of that name, by key; behind what stands before the
+# last comma
+function __portprof_column
+    set -l profile (__portprof_profile)
+    test -n "$profile"; or set profile portprof.pb.gz
+    set -l before (string match -r '^.*,' -- (commandline -ct))
+    set -l rows (portprof report -n 0 -x '|' -s $argv[2] -i $profile 2>/dev/null)
+    set -l at (contains -i -- $argv[1] (string split '|' -- $rows[1])); or return
+    for row in $rows[2..]
+        set -l fields (string split '|' -- (string replace -a '"' '' -- $row))
+        string replace -r '.*/' '' -- $fields[$at]
+    end | string match -rv '^[(]| ' | string replace -r '^' "$before" | sort -u
+end
+
 # the hot ones, by the last part of their name
 function __portprof_functions
     set -l profile (__portprof_profile)
@@ -74,15 +88,21 @@ end
 complete -c portprof -n __portprof_needs_verb -f -a '(__portprof_verbs)'
 complete -c portprof -n '__portprof_before help' -f -a '(__portprof_verbs)'
 complete -c portprof -n 'string match -q -- "-*" (commandline -ct); and not __portprof_behind_separator' -a '(__portprof_options)'
-complete -c portprof -n '__portprof_before -e --event -M --metrics' -f -a '(__portprof_events)'
-complete -c portprof -n '__portprof_before -p --pid' -f -a '(__fish_complete_pids)'
+complete -c portprof -n '__portprof_before -e --event -M --metrics; and not __portprof_is_verb report annotate diff browse export' \
+    -f -a '(__portprof_events)'
+complete -c portprof -n '__portprof_before -e --event; and __portprof_is_verb report annotate diff browse export' \
+    -f -a '(__portprof_column event module)'
+complete -c portprof -n '__portprof_before --thread' -f -a '(__portprof_column thread thread)'
+complete -c portprof -n '__portprof_before --module' -f -a '(__portprof_column module module)'
+complete -c portprof -n '__portprof_before --wait' -f -a '(__portprof_column wait wait)'
+complete -c portprof -n '__portprof_before -p --pid; and not __portprof_is_verb report' -f -a '(__fish_complete_pids)'
 complete -c portprof -n '__portprof_before --name' -f -a '(__fish_complete_proc)'
 complete -c portprof -n '__portprof_before -t --tid' -f -a '(ps -eL -o lwp= | string trim)'
 complete -c portprof -n '__portprof_before --unit' \
     -f -a '(systemctl list-units --plain --no-legend --no-pager 2>/dev/null | string replace -r " .*" "")'
 complete -c portprof -n '__portprof_values >/dev/null' -f -a '(__portprof_values)'
-complete -c portprof -n '__portprof_behind_separator; or __portprof_is_verb record stat top' \
+complete -c portprof -n '__portprof_behind_separator; or begin; __portprof_is_verb record stat top; and not __portprof_values >/dev/null; end' \
     -a '(__fish_complete_command)'
-complete -c portprof -n '__portprof_before --callers --callees --focus --function' \
+complete -c portprof -n '__portprof_before --peek --callers --callees --focus --function; or begin; __portprof_before -p; and __portprof_is_verb report; end' \
     -f -a '(__portprof_functions)'
 complete -c portprof -n '__portprof_is_verb annotate' -a '(__portprof_functions)'
