@@ -55,6 +55,13 @@ await "80 columns: a name of 36 columns is whole" ' company_product_subsystem_fu
 type_keys q
 end
 begin 40 24
+mkdir -p a/folder/with/a/long/name
+cp calls.folded a/folder/with/a/long/name/
+type_keys "run $portprof browse a/folder/with/a/long/name/calls.folded" Enter
+await "40 columns: of a long path the file" '^portprof browse: calls.folded '
+type_keys q
+end
+begin 40 24
 type_keys "run $portprof browse calls.folded" Enter
 await "40 columns again" 'leaf'
 type_keys r nothing Enter

@@ -89,15 +89,21 @@ static void draw_title(const struct ppi_screen *screen,
 {
 	uint64_t seconds = title->elapsed_ns / 1000000000u;
 	char room[PPI_SHOWN_BYTES], right[64];
+	const char *target = ppi_shown(title->target, room);
+	const char *slash = strrchr(target, '/');
 	int length;
 
-	attron(A_BOLD);
-	put_words(0, 0, "portprof %s: %s", title->verb,
-	          ppi_shown(title->target, room));
-	attroff(A_BOLD);
 	length = snprintf(right, sizeof(right), "  %s%02" PRIu64 ":%02" PRIu64
 	                  ":%02" PRIu64, screen->is_paused ? "paused  " : "",
 	                  seconds / 3600, seconds / 60 % 60, seconds % 60);
+	/* of a long path the end counts */
+	if (!screen->data->is_live && slash &&
+	    (int)strlen("portprof : ") + (int)strlen(title->verb) +
+	                    (int)ppi_text_width(target) + length > COLS)
+		target = slash + 1;
+	attron(A_BOLD);
+	put_words(0, 0, "portprof %s: %s", title->verb, target);
+	attroff(A_BOLD);
 	if (length < COLS)
 		put(0, COLS - length, right);
 }
@@ -438,8 +444,10 @@ static void put_name(const struct ppi_screen *screen, int y, int x,
 		x += 2;
 		most = COLS - x;
 	}
+	/* what has no code is in no module */
 	if (most > 0)
-		put(y, x, ppi_fit_name(name, (size_t)most, fits));
+		put(y, x, name[0] ? ppi_fit_name(name, (size_t)most, fits)
+		                  : "(none)");
 }
 
 static void draw_row(const struct ppi_screen *screen, int y,
