@@ -408,6 +408,33 @@ void ppi_code_map_close(struct ppi_code_map *map)
 	ppi_process_map_close(&map->processes);
 }
 
+/* What the system's list showed first, and its loader tells now with the build-id:
+ * tables that only the process could show, which may have ended by now. */
+static bool is_told_again(const struct ppi_layout *layout,
+                          const struct ppi_extent *told,
+                          const portprof_module *module)
+{
+	const struct ppi_extent *known = ppi_layout_at(layout, told->start);
+	struct ppi_code *code;
+
+	if (!known || known->start != told->start ||
+	    known->limit != told->limit || known->shift != told->shift)
+		return false;
+	code = code_of(known->value);
+	if (!code->rules || strcmp(code->key, module->path) != 0 ||
+	    !is_private(module->path) ||
+	    module->build_id_bytes > sizeof(code->build_id))
+		return false;
+	if (!code->build_id_bytes) {
+		code->build_id_bytes = module->build_id_bytes;
+		memcpy(code->build_id, module->build_id,
+		       module->build_id_bytes);
+	}
+	return code->build_id_bytes == module->build_id_bytes &&
+	       memcmp(code->build_id, module->build_id,
+	              module->build_id_bytes) == 0;
+}
+
 void ppi_code_map_add(struct ppi_code_map *map, uint32_t pid, uint64_t start,
                       uint64_t limit, const portprof_module *module)
 {
@@ -416,7 +443,9 @@ void ppi_code_map_add(struct ppi_code_map *map, uint32_t pid, uint64_t start,
 	struct ppi_code *code;
 
 	/* the kernel's own code, of which no user stack tells */
-	if (limit <= start || start >> 63)
+	if (limit <= start || start >> 63 ||
+	    is_told_again(ppi_process_map_find(&map->processes, pid), &extent,
+	                  module))
 		return;
 	code = find_code(map, pid, module);
 	if (!code)

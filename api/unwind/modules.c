@@ -172,24 +172,38 @@ static void find_file(void *context, uint64_t start, uint64_t limit,
 		snprintf(at->path, PATH_ROOM, "%s", path);
 }
 
+/* The file that is mapped there, as the system calls it. */
+static bool find_mapped(uint64_t address, char *buffer)
+{
+	struct file_at at = { address, buffer };
+
+	buffer[0] = '\0';
+	ppi_process_each_code((uint32_t)getpid(), find_file, &at);
+	return buffer[0] != '\0';
+}
+
 /* The program that the kernel started is the loader, where that was told to load
  * ours (ld.so PROGRAM): the file that is mapped there is what counts. */
 static bool find_program(uint64_t address, char *buffer)
 {
-	struct file_at at = { address, buffer };
-
 	if (ppi_library_has_loader() && ppi_program_path(buffer, PATH_ROOM))
 		return true;
-	buffer[0] = '\0';
-	ppi_process_each_code((uint32_t)getpid(), find_file, &at);
-	return buffer[0] || ppi_program_path(buffer, PATH_ROOM);
+	return find_mapped(address, buffer) || ppi_program_path(buffer, PATH_ROOM);
+}
+
+/* Not a path in a folder that may be another one by now, and no descriptor
+ * (dlopen("/proc/self/fd/5")), which may be closed or of another file. */
+static bool is_lasting(const char *name)
+{
+	return name[0] == '/' && strncmp(name, "/proc/", 6) != 0 &&
+	       strncmp(name, "/dev/fd/", 8) != 0;
 }
 
 /*
  * The loader calls the program itself "", the vdso by a name or "", and a
- * library as it was asked for: by a link's name, or by one relative to a
- * folder that may be another one later. The file behind it is what is named,
- * as the kernel names it too, so that profiles of all backends agree.
+ * library as it was asked for, by a link's name perhaps. The file behind it is
+ * what is named, as the kernel names it too, so that profiles of all backends
+ * agree.
  */
 static const char *path_of(const struct ppi_module_seen *module, bool is_first,
                            char *buffer)
@@ -198,6 +212,9 @@ static const char *path_of(const struct ppi_module_seen *module, bool is_first,
 
 	if (strstr(name, "vdso"))
 		return "[vdso]";
+	if (strchr(name, '/') && !is_lasting(name) &&
+	    find_mapped(module->start, buffer))
+		return buffer;
 	if (strchr(name, '/') && realpath(name, buffer))
 		return buffer;
 	if (name[0])

@@ -102,7 +102,7 @@ import sys
 fd = os.memfd_create("held")
 with open(sys.argv[1], "rb") as file:
     os.write(fd, file.read())
-os.execve(fd, ["held"], os.environ)
+os.execve(fd, ["held", "stay"], os.environ)
 EOF2
 	for one in bare work; do
 		record -q -b perf -o memory.pb.gz -- python3 memory.py $one
@@ -120,6 +120,145 @@ EOF2
 		'not_measured|held_bare' "$tmp/report"
 else
 	skip "a program in memory" "no python3"
+fi
+
+# A library in memory: its name is a descriptor's, which may be another file's by now.
+cat >plugin.c <<'EOF2'
+volatile unsigned long sum;
+__attribute__((noinline)) void plugged_work(int n)
+{
+	for (int i = 0; i < n; i++)
+		sum += (unsigned long)i * 7;
+}
+EOF2
+cat >plugs.c <<'EOF2'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+static char bytes[65536];
+int main(int argc, char **argv)
+{
+	int fd = memfd_create("plugin", 0), file = open("plugin.so", O_RDONLY);
+	void (*work)(int);
+	void *library;
+	ssize_t got;
+	char name[64];
+
+	while ((got = read(file, bytes, sizeof(bytes))) > 0)
+		if (write(fd, bytes, (size_t)got) != got)
+			return 99;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	library = fd < 0 ? 0 : dlopen(name, RTLD_NOW);
+	if (!library)
+		return 99;
+	work = (void (*)(int))dlsym(library, "plugged_work");
+	if (argc > 1) {
+		close(fd);
+		fd = open(argv[0], O_RDONLY);
+	}
+	while (clock() < CLOCKS_PER_SEC / 2)
+		work(100000);
+	return 0;
+}
+EOF2
+if $cc -O1 -shared -fPIC -o plugin.so plugin.c 2>cc.words &&
+	$cc -O1 -o plugs plugs.c -ldl 2>cc.words && ./plugs; then
+	for backend in perf timer itimer; do
+		if ! can_use $backend; then
+			skip "$backend: a library in memory" "it does not work here"
+			continue
+		fi
+		for how in "" closed; do
+			record -q -g -b $backend -o plugged.pb.gz -- ./plugs $how
+			same "$backend: a library in memory ${how:+whose file is }$how" \
+				0 "$status"
+			if [ "$how" ] && [ "$(id -u)" -ne 0 ]; then
+				skip "its code is named" "it takes more rights"
+			else
+				named "its code is named" plugged.pb.gz \
+					" memfd:plugin.* plugged_work"
+			fi
+			report -q -i plugged.pb.gz
+			has "and chains go through it" ' plugs +main$' "$tmp/report"
+		done
+	done
+	if [ "$(id -u)" -eq 0 ] && become_ordinary && chmod 777 "$tmp" &&
+		ordinary "$portprof" record -q -b perf -o plain.pb.gz -- ./plugs \
+			2>words; then
+		named "an ordinary user's, by its descriptor" plain.pb.gz \
+			" memfd:plugin.* plugged_work"
+	else
+		skip "an ordinary user's" "cannot be tried here"
+	fi
+else
+	skip "a library in memory" "such files cannot be run here"
+fi
+
+# Text that a program moves to huge pages, as iodlr and node --use-largepages do.
+cat >moves.c <<'EOF2'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+enum { HUGE = 2 << 20 };
+volatile unsigned long sum;
+__attribute__((noinline, aligned(HUGE))) void moved_work(int n)
+{
+	for (int i = 0; i < n; i++)
+		sum += (unsigned long)i * 7;
+}
+__attribute__((noinline, aligned(HUGE))) void moved_caller(int n)
+{
+	moved_work(n);
+	sum++;
+}
+int main(int argc, char **argv)
+{
+	char *at = (char *)moved_work, *copy = malloc(HUGE);
+
+	(void)argv;
+	if (!copy || (char *)moved_caller - at != HUGE)
+		return 99;
+	memcpy(copy, at, HUGE);
+	if (mmap(at, HUGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+		return 99;
+	memcpy(at, copy, HUGE);
+	if (mprotect(at, HUGE, PROT_READ | PROT_EXEC))
+		return 99;
+	if (argc > 1 && write(1, "\n", 1) != 1)
+		return 99;
+	while (clock() < (argc > 1 ? 3 : 1) * CLOCKS_PER_SEC / 2)
+		moved_caller(100000);
+	return 0;
+}
+EOF2
+if $cc -O1 -no-pie -Wl,-z,max-page-size=0x200000 -o moves moves.c 2>cc.words &&
+	./moves; then
+	for backend in perf timer itimer; do
+		can_use $backend || continue
+		record -q -g -b $backend -o moved.pb.gz -- ./moves
+		named "$backend: text that was moved has its names" moved.pb.gz \
+			" moves .* moved_work"
+		has "$backend: and chains go through it" ' moves +main$' \
+			"$tmp/report"
+	done
+	rm -f ready
+	mkfifo ready
+	./moves stays >ready &
+	read -r _ <ready
+	record -q -g -b perf -p $! -o moved.pb.gz
+	wait
+	named "of a process that has moved it before" moved.pb.gz \
+		" moves .* moved_work"
+else
+	skip "text that was moved" "it cannot be moved here"
 fi
 
 cp work gone
@@ -177,6 +316,11 @@ else
 	skip "go run" "no go here"
 fi
 
+# What is mounted meanwhile can be unmounted: no file of it is held open.
+cat >mounts.sh <<'EOF2'
+mount -t tmpfs none /mnt && cp "$1" /mnt/inner || exit 99
+/mnt/inner stay && umount /mnt
+EOF2
 # a file system, and numbers of processes, of their own
 cat >inside.sh <<'EOF2'
 mount -t tmpfs none /mnt && cp "$1" /mnt/inner || exit 99
@@ -191,6 +335,9 @@ if [ "$(id -u)" -eq 0 ] && unshare -m -p -f true 2>/dev/null &&
 	record -q -b perf -o inner.pb.gz -- unshare -m sh inside.sh "$PWD/work"
 	same "in a file system of its own: status" 0 "$status"
 	named "its code is named" inner.pb.gz held_work
+	record -q -b perf -o inner.pb.gz -- unshare -m sh mounts.sh "$PWD/bare"
+	same "one that is unmounted while it is measured: status" 0 "$status"
+	named "its code is named, too" inner.pb.gz held_bare
 	# shellcheck disable=SC2016 # the inner shell expands them
 	record -q -b perf -o inner.pb.gz -- unshare -m -p -f sh -c \
 		'mount -t tmpfs none /mnt && exec sh "$0" "$1"' \

@@ -6,9 +6,13 @@
 
 #include "base/foreign_file.h"
 #include "base/clock_ns.h"
+#include "base/processes.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "tools/symbols/symbols_kept.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,9 +34,13 @@ enum {
 #define LOOK_FIRST_NS UINT64_C(100000000)
 #define LOOK_LAST_NS UINT64_C(10000000000)
 
+/* Copies of files, all together. */
+#define COPIED_BYTES_MAX ((off_t)128 << 20)
+
 struct held_file {
 	UT_hash_handle hh;
 	int fd; /* -1: it needs none */
+	off_t copied; /* bytes, where it is a copy's */
 	dev_t device;
 	ino_t inode;
 	const char *path; /* in `key` */
@@ -52,10 +60,84 @@ struct ppi_held {
 	struct held_file *files; /* the oldest first */
 	struct held_process *processes;
 	size_t open, open_max; /* descriptors */
+	off_t copied;          /* of all files */
+	struct ppi_vector mounts; /* uint64_t: of our namespace, at the start */
 	uint64_t next_ns;      /* no process is looked at before */
 	bool is_of_sampled;    /* not of those without samples */
 	struct ppi_kept *kept; /* for windows; NULL */
 };
+
+/* ---- files on what may be unmounted ---- */
+
+/*
+ * A file that is held open keeps its file system mounted, and one of FUSE can be
+ * read no more once its program has ended: of what was mounted since (an AppImage, a
+ * container) there are copies. proc_pid_mountinfo(5).
+ */
+static void read_mounts(struct ppi_vector *mounts)
+{
+	FILE *list = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t room = 0;
+	uint64_t id;
+
+	while (list && getline(&line, &room, list) >= 0)
+		if (sscanf(line, "%" SCNu64, &id) == 1)
+			ppi_vector_add(mounts, sizeof(id), &id, 1);
+	free(line);
+	if (list)
+		fclose(list);
+}
+
+static bool was_mounted(const struct ppi_held *held, int fd)
+{
+#ifdef STATX_MNT_ID
+	const uint64_t *mounts = PPI_AT(&held->mounts, const uint64_t);
+	struct statx at;
+
+	if (!held->mounts.count ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &at) != 0 ||
+	    !(at.stx_mask & STATX_MNT_ID))
+		return true;
+	for (size_t i = 0; i < held->mounts.count; i++)
+		if (mounts[i] == at.stx_mnt_id)
+			return true;
+	return false;
+#else
+	(void)held;
+	(void)fd;
+	return true;
+#endif
+}
+
+static bool copy_bytes(int from, FILE *to, off_t bytes)
+{
+	char piece[65536];
+	off_t at = 0;
+
+	while (at < bytes) {
+		size_t got = ppi_foreign_read(from, piece, sizeof(piece),
+		                              (uint64_t)at);
+
+		if (!got || fwrite(piece, 1, got, to) != got)
+			return false;
+		at += (off_t)got;
+	}
+	return fflush(to) == 0;
+}
+
+/* A copy, which has no name; -1: there is no room. */
+static int copy_file(int from, off_t bytes)
+{
+	FILE *to = tmpfile();
+	int fd = -1;
+
+	if (to && copy_bytes(from, to, bytes))
+		fd = fcntl(fileno(to), F_DUPFD_CLOEXEC, 0);
+	if (to)
+		fclose(to);
+	return fd;
+}
 
 struct ppi_held *ppi_held_new(bool is_of_sampled)
 {
@@ -67,6 +149,7 @@ struct ppi_held *ppi_held_new(bool is_of_sampled)
 	held->open_max = all > 0 && all / 4 < FILES_MAX ? (size_t)all / 4
 	                                                : FILES_MAX;
 	pthread_mutex_init(&held->lock, NULL);
+	read_mounts(&held->mounts);
 	held->is_of_sampled = is_of_sampled;
 	return held;
 }
@@ -102,9 +185,16 @@ static void let_go(struct ppi_held *held, int *fd)
 	held->open--;
 }
 
-static void forget_file(struct ppi_held *held, struct held_file *file)
+static void let_file_go(struct ppi_held *held, struct held_file *file)
 {
 	let_go(held, &file->fd);
+	held->copied -= file->copied;
+	file->copied = 0;
+}
+
+static void forget_file(struct ppi_held *held, struct held_file *file)
+{
+	let_file_go(held, file);
 	HASH_DEL(held->files, file);
 	free(file);
 }
@@ -129,6 +219,7 @@ void ppi_held_free(struct ppi_held *held)
 	HASH_ITER (hh, held->processes, process, next_process)
 		forget_process(held, process);
 	pthread_mutex_destroy(&held->lock);
+	ppi_vector_free(&held->mounts);
 	ppi_kept_free(held->kept);
 	free(held);
 }
@@ -152,7 +243,7 @@ static bool make_room(struct ppi_held *held)
 		return true;
 	HASH_ITER (hh, held->files, file, next)
 		if (file->fd >= 0 && lies_where_it_was(file))
-			let_go(held, &file->fd);
+			let_file_go(held, file);
 	HASH_ITER (hh, held->files, file, next)
 		if (held->open >= held->open_max && file->fd >= 0)
 			forget_file(held, file);
@@ -214,20 +305,72 @@ static bool is_memory(const char *path)
 	return strncmp(path, "/memfd:", 7) == 0;
 }
 
-/* A program that was started from one: what may be read without more rights. */
-static int open_program(uint32_t pid, const char *path, struct stat *at)
+/* The link that leads to what was mapped, opened. Only a file's number tells two of
+ * one name apart; 0: it is not needed. */
+static int open_linked(const char *name, const char *path, uint64_t inode,
+                       struct stat *at)
 {
-	char name[64], target[PATH_ROOM];
-	ssize_t length;
+	char target[PATH_ROOM];
+	ssize_t length = readlink(name, target, sizeof(target) - 1);
+	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%" PRIu32 "/exe", pid);
-	length = readlink(name, target, sizeof(target) - 1);
 	if (length < 0)
 		return -1;
 	target[length] = '\0';
-	return strcmp(target, path) == 0
-	               ? ppi_foreign_open(name, PPI_FOREIGN_FILE, at)
-	               : -1;
+	fd = strcmp(target, path) == 0
+	             ? ppi_foreign_open(name, PPI_FOREIGN_FILE, at)
+	             : -1;
+	if (fd < 0 || !inode || (uint64_t)at->st_ino == inode)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* A program that was started from it: what may be read without more rights. */
+static int open_program(uint32_t pid, const char *path, struct stat *at)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%" PRIu32 "/exe", pid);
+	return open_linked(name, path, 0, at);
+}
+
+/* The number of the file that is mapped there; 0 unknown. */
+static uint64_t mapped_inode(const portprof_record *record)
+{
+	FILE *maps = ppi_maps_open(record->pid);
+	struct ppi_mapping line;
+	uint64_t inode = 0;
+
+	while (maps && !inode && ppi_maps_next(maps, &line))
+		if (record->address >= line.start && record->address < line.end)
+			inode = line.inode;
+	if (maps)
+		fclose(maps);
+	return inode;
+}
+
+/* A library that was loaded from it, if the process has not closed it: the same
+ * rights. */
+static int open_descriptor(const portprof_record *record, const char *path,
+                           struct stat *at)
+{
+	uint64_t inode = mapped_inode(record);
+	char name[64 + 256];
+	struct dirent *entry;
+	DIR *folder;
+	int fd = -1;
+
+	snprintf(name, sizeof(name), "/proc/%" PRIu32 "/fd", record->pid);
+	folder = inode ? opendir(name) : NULL;
+	while (folder && fd < 0 && (entry = readdir(folder)) != NULL) {
+		snprintf(name, sizeof(name), "/proc/%" PRIu32 "/fd/%s",
+		         record->pid, entry->d_name);
+		fd = open_linked(name, path, inode, at);
+	}
+	if (folder)
+		closedir(folder);
+	return fd;
 }
 
 /* Code that was made while running lies in such files as well, and is no program
@@ -240,6 +383,8 @@ static int open_memory(const portprof_record *record, const char *path,
 
 	if (fd < 0)
 		fd = open_program(record->pid, path, at);
+	if (fd < 0)
+		fd = open_descriptor(record, path, at);
 	if (fd < 0)
 		return -1;
 	if (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
@@ -263,7 +408,24 @@ static void compare_memory(struct ppi_held *held, struct held_file *file,
 		return;
 	close(fd);
 	if (at.st_dev != file->device || at.st_ino != file->inode)
-		let_go(held, &file->fd);
+		let_file_go(held, file);
+}
+
+/* What takes the file's place, which is closed then; *copied: its bytes. */
+static int lasting_file(const struct ppi_held *held, int fd, const char *path,
+                        const struct stat *at, off_t *copied)
+{
+	int copy = -1;
+
+	*copied = 0;
+	if (fd < 0 || is_memory(path) || was_mounted(held, fd))
+		return fd;
+	if (at->st_size <= COPIED_BYTES_MAX - held->copied)
+		copy = copy_file(fd, at->st_size);
+	if (copy >= 0)
+		*copied = at->st_size;
+	close(fd);
+	return copy;
 }
 
 static void add_file(struct ppi_held *held, const portprof_record *record,
@@ -272,6 +434,7 @@ static void add_file(struct ppi_held *held, const portprof_record *record,
 	size_t length = strlen(key);
 	struct held_file *file;
 	struct stat at;
+	off_t copied;
 	int fd;
 
 	if (HASH_COUNT(held->files) >= NAMES_MAX || !make_room(held))
@@ -279,6 +442,7 @@ static void add_file(struct ppi_held *held, const portprof_record *record,
 	/* gone already: the next process that maps it may live */
 	fd = is_memory(path) ? open_memory(record, path, &at)
 	                     : open_mapped(record, path, &at);
+	fd = lasting_file(held, fd, path, &at, &copied);
 	if (fd < 0)
 		return;
 	file = calloc(1, sizeof(*file) + length + 1);
@@ -289,6 +453,8 @@ static void add_file(struct ppi_held *held, const portprof_record *record,
 	memcpy(file->key, key, length + 1);
 	file->path = file->key + length - strlen(path);
 	file->fd = fd;
+	file->copied = copied;
+	held->copied += copied;
 	file->device = at.st_dev;
 	file->inode = at.st_ino;
 	held->open++;
