@@ -333,9 +333,10 @@ bool ppi_perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
 	return true;
 }
 
-/* One line of /proc/PID/maps; false unless it is executable and well-formed:
+/* One line of /proc/PID/maps; false unless it is well-formed:
  * start-end perms offset device inode path, proc_pid_maps(5). */
-static bool parse_mapping(const char *line, struct perf_mapping *mapping)
+static bool parse_mapping(const char *line, struct perf_mapping *mapping,
+                          bool *is_code)
 {
 	unsigned long long start, end, offset, inode;
 	struct perf_file_key file = { 0 };
@@ -344,7 +345,7 @@ static bool parse_mapping(const char *line, struct perf_mapping *mapping)
 
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
 	           perms, &offset, &file.device_major, &file.device_minor,
-	           &inode, &path_at) < 7 || end <= start || perms[2] != 'x')
+	           &inode, &path_at) < 7 || end <= start)
 		return false;
 	file.inode = inode;
 	mapping->file = file;
@@ -353,20 +354,87 @@ static bool parse_mapping(const char *line, struct perf_mapping *mapping)
 	mapping->file_offset = offset;
 	snprintf(mapping->path, sizeof(mapping->path), "%s",
 	         path_at ? line + path_at : "");
+	*is_code = perms[2] == 'x';
 	return true;
+}
+
+/* The list, as far as it was read. */
+struct maps {
+	struct perf_mapping room[3];
+	struct perf_mapping *before; /* the line before; NULL */
+	struct perf_mapping *amid;   /* code behind that, of no file; NULL */
+	struct perf_mapping *line;
+};
+
+static bool is_of(const struct perf_mapping *mapping,
+                  const struct perf_mapping *of)
+{
+	return mapping->file.inode == of->file.inode &&
+	       strcmp(mapping->path, of->path) == 0 &&
+	       mapping->file_offset - of->file_offset ==
+		       mapping->start - of->start;
+}
+
+/* Memory amid a file is text that was moved to huge pages, in the place of what
+ * was mapped there: it is that file's. */
+static void take_amid(struct maps *maps, bool has_more, perf_mapping_fn take,
+                      void *context)
+{
+	struct perf_mapping *amid = maps->amid, *before = maps->before;
+
+	if (has_more && maps->line->start == amid->end &&
+	    is_of(maps->line, before)) {
+		amid->file = before->file;
+		amid->file_offset =
+			before->file_offset + (amid->start - before->start);
+		memcpy(amid->path, before->path, sizeof(amid->path));
+	}
+	take(context, amid);
+	maps->amid = NULL;
+}
+
+static struct perf_mapping *free_of(struct maps *maps)
+{
+	struct perf_mapping *free = maps->room;
+
+	while (free == maps->before || free == maps->amid)
+		free++;
+	return free;
+}
+
+static void take_line(struct maps *maps, const char *text, perf_mapping_fn take,
+                      void *context)
+{
+	const struct perf_mapping *before = maps->before;
+	bool is_code;
+
+	maps->line = free_of(maps);
+	if (!parse_mapping(text, maps->line, &is_code))
+		return;
+	if (maps->amid)
+		take_amid(maps, true, take, context);
+	if (is_code && before && before->path[0] == '/' &&
+	    before->end == maps->line->start && !is_of(maps->line, before)) {
+		maps->amid = maps->line;
+		return;
+	}
+	maps->before = maps->line;
+	if (is_code)
+		take(context, maps->line);
 }
 
 void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
                             perf_mapping_fn take, void *context)
 {
 	enum { ROOM = 2 * PERF_PATH_ROOM };
-	struct { char text[ROOM + 1]; struct perf_mapping mapping; } *work;
+	struct { char text[ROOM + 1]; struct maps maps; } *work;
 	uint64_t offset = 0;
 	char path[64];
 
 	work = malloc(sizeof(*work));
 	if (!work)
 		return;
+	work->maps.before = work->maps.amid = NULL;
 	snprintf(path, sizeof(path), "/proc/%lld/maps", (long long)pid);
 	/* Whole lines only; each read continues where the last line ended. */
 	for (;;) {
@@ -379,15 +447,44 @@ void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
 		work->text[got] = '\0';
 		while ((end = strchr(line, '\n')) != NULL) {
 			*end = '\0';
-			if (parse_mapping(line, &work->mapping))
-				take(context, &work->mapping);
+			take_line(&work->maps, line, take, context);
 			line = end + 1;
 		}
 		if (line == work->text)
 			break; /* one line longer than all room: not maps */
 		offset += (uint64_t)(line - work->text);
 	}
+	if (work->maps.amid)
+		take_amid(&work->maps, false, take, context);
 	free(work);
+}
+
+struct search {
+	uint64_t address;
+	struct perf_mapping *found;
+};
+
+static void search_mapping(void *context, const struct perf_mapping *mapping)
+{
+	struct search *search = context;
+	uint64_t address = search->address;
+
+	if (search->found || address < mapping->start || address >= mapping->end)
+		return;
+	search->found = malloc(sizeof(*mapping));
+	if (!search->found)
+		return;
+	*search->found = *mapping;
+	search->found->file_offset += address - mapping->start;
+}
+
+struct perf_mapping *ppi_perf_proc_mapping_at(const struct perf_kernel *kernel,
+                                              int64_t pid, uint64_t address)
+{
+	struct search search = { address, NULL };
+
+	ppi_perf_proc_mappings(kernel, pid, search_mapping, &search);
+	return search.found;
 }
 
 /* ---- build-ids ---- */

@@ -72,11 +72,17 @@ struct perf_mapping {
 	char path[PERF_PATH_ROOM]; /* "" when there is none */
 };
 
-/* Call back for each executable mapping of a process. */
+/* Call back for each executable mapping of a process. Text that was moved to other
+ * memory is of the file that it came from. */
 typedef void (*perf_mapping_fn)(void *context,
                                 const struct perf_mapping *mapping);
 void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
                             perf_mapping_fn take, void *context);
+
+/* The one at an address, to be freed; its offset is the address's. NULL: there is
+ * none now. */
+struct perf_mapping *ppi_perf_proc_mapping_at(const struct perf_kernel *kernel,
+                                              int64_t pid, uint64_t address);
 
 /* ---- tracefs ---- */
 

@@ -11,6 +11,7 @@
 #include "backends/perf/sampling/perf_tails.h"
 #include "backends/perf/session/perf_target.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -186,9 +187,30 @@ bool ppi_perf_has_room(const struct ppi_room *room, size_t words)
 	       words <= room->word_room - room->word_count;
 }
 
-static bool take_module(struct ppi_backend_session *bs,
-                        const struct perf_ring *ring,
-                        const struct perf_seen *seen, struct ppi_room *room)
+/*
+ * Where code of no file may be text that was moved to huge pages, the file that it
+ * came from, which the process's list shows; to be freed. NULL: it is none. What
+ * compilers make while programs run is rarely so large, and told of often.
+ */
+static struct perf_mapping *find_moved(const struct ppi_backend_session *bs,
+                                       const struct perf_seen *seen)
+{
+	const uint64_t huge = UINT64_C(2) << 20;
+	struct perf_mapping *found;
+
+	if (seen->is_kernel || seen->address % huge || seen->length % huge)
+		return NULL;
+	found = ppi_perf_proc_mapping_at(perf_kernel_of(bs->kernel), seen->pid,
+	                                 seen->address);
+	if (found && found->path[0] == '/' && strcmp(found->path, seen->name) != 0)
+		return found;
+	free(found);
+	return NULL;
+}
+
+static bool add_module(struct ppi_backend_session *bs,
+                       const struct perf_ring *ring,
+                       const struct perf_seen *seen, struct ppi_room *room)
 {
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
 	size_t build_id_bytes;
@@ -196,8 +218,6 @@ static bool take_module(struct ppi_backend_session *bs,
 		ppi_perf_new_record(perf_state_of(bs), ring, seen,
 		                    PORTPROF_RECORD_MODULE);
 
-	if (!bs->plan->want_modules || !ppi_perf_is_wanted(bs, seen))
-		return true;
 	if (!ppi_perf_has_room(room, (sizeof(portprof_module) +
 	                              strlen(seen->name)) / 8 + 2))
 		return false;
@@ -211,6 +231,27 @@ static bool take_module(struct ppi_backend_session *bs,
 	                                   &seen->file, seen->name, build_id);
 	return ppi_room_add_module(room, &record, seen->file_offset, build_id,
 	                           build_id_bytes, seen->name);
+}
+
+static bool take_module(struct ppi_backend_session *bs,
+                        const struct perf_ring *ring,
+                        const struct perf_seen *seen, struct ppi_room *room)
+{
+	struct perf_seen of_file = *seen;
+	struct perf_mapping *moved;
+	bool is_in;
+
+	if (!bs->plan->want_modules || !ppi_perf_is_wanted(bs, seen))
+		return true;
+	moved = find_moved(bs, seen);
+	if (moved) {
+		of_file.file = moved->file;
+		of_file.file_offset = moved->file_offset;
+		of_file.name = moved->path;
+	}
+	is_in = add_module(bs, ring, &of_file, room);
+	free(moved);
+	return is_in;
 }
 
 /* Whoever executes a program has the number of its process' first thread from now
