@@ -328,10 +328,12 @@ static void add_lines(struct ppi_symbols *symbols,
 		ppi_symbols_take_line(symbols, lines[i].file, lines[i].line,
 		                      name);
 		name->is_named = lines[i].function || is_named;
-		name->function = lines[i].function
-		                         ? ppi_symbols_readable(
-						   symbols, lines[i].function)
-		                         : symbol;
+		name->function =
+			lines[i].function
+				? ppi_symbols_readable(
+					  symbols, lines[i].function,
+					  ppi_symbol_file_is_ada(module->file))
+				: symbol;
 		if (i + 1 < count)
 			name = ppi_symbols_add_caller(symbols, name);
 	}
@@ -368,7 +370,9 @@ static void find_in_file(struct ppi_symbols *symbols,
 	name->start = answer.start;
 	switch (answer.found) {
 	case PPI_SYMBOL_NAME:
-		name->function = ppi_symbols_readable(symbols, answer.name);
+		name->function = ppi_symbols_readable(
+			symbols, answer.name,
+			ppi_symbol_file_is_ada(module->file));
 		name->is_named = true;
 		break;
 	case PPI_SYMBOL_BOUNDS:

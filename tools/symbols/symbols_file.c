@@ -303,7 +303,8 @@ struct ppi_symbol_file {
 	struct segment *segments;
 	size_t segment_count;
 	struct ppi_symbol_table names, frames; /* read when asked for */
-	bool has_looked, is_complete, is_go, keeps_leaf_frames, has_said_lack;
+	bool has_looked, is_complete, is_go, is_ada, keeps_leaf_frames;
+	bool has_said_lack;
 
 	char *path; /* for its debug information, opened when asked for */
 	const char *folder;
@@ -418,6 +419,22 @@ static bool take_names(struct ppi_symbol_file *file)
 	return true;
 }
 
+/* A program has adainit, which GNAT writes to call its parts; what is linked into
+ * it, or the library of that, has functions of GNAT's own. */
+static bool is_ada(const struct ppi_symbol_table *names)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < names->count && !is_found; i++) {
+		const char *name = ppi_symbol_name(names, &names->symbols[i]);
+
+		is_found = strncmp(name, "__gnat_", 7) == 0 &&
+		           !strchr(name, '@');
+		is_found |= strcmp(name, "adainit") == 0;
+	}
+	return is_found;
+}
+
 /* A profile that has all names needs none of the file's. Out of memory it has
  * none. */
 static void get_names(struct ppi_symbol_file *file)
@@ -425,8 +442,10 @@ static void get_names(struct ppi_symbol_file *file)
 	if (file->has_looked)
 		return;
 	file->has_looked = true;
-	if (take_names(file))
+	if (take_names(file)) {
+		file->is_ada = is_ada(&file->names);
 		return;
+	}
 	ppi_symbol_table_free(&file->names);
 	ppi_symbol_table_free(&file->frames);
 }
@@ -669,6 +688,12 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file)
 const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file)
 {
 	return ppi_elf_soname(file->elf);
+}
+
+bool ppi_symbol_file_is_ada(struct ppi_symbol_file *file)
+{
+	get_names(file);
+	return file->is_ada;
 }
 
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)

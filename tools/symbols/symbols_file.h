@@ -74,6 +74,9 @@ bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file);
 /* What it calls itself, if it is a library that does; "". */
 const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file);
 
+/* Whether functions of it have names of Ada, as GNAT writes them: pack__work. */
+bool ppi_symbol_file_is_ada(struct ppi_symbol_file *file);
+
 /* Whether its full symbol table was found, here or in a separate file, by what was
  * asked for so far. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);

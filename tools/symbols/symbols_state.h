@@ -44,8 +44,10 @@ struct ppi_symbols {
 /* The kept copy of a string, as it is; "?" when out of memory. */
 const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text);
 
-/* The same of a function's name as people write it. */
-const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name);
+/* The same of a function's name as people write it; names of Ada are like those of C,
+ * and are told by the file that they are in. */
+const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name,
+                                 bool is_ada);
 
 /* Call code by its module and address. */
 void ppi_symbols_by_address(struct ppi_symbols *symbols, uint64_t address,

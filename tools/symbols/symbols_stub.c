@@ -78,6 +78,12 @@ const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file)
 	return "";
 }
 
+bool ppi_symbol_file_is_ada(const struct ppi_symbol_file *file)
+{
+	(void)file;
+	return false;
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	(void)file;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- readable names of C++ and Rust functions, by libiberty ---- */
+/* ---- readable names of C++, Rust, D and Ada functions, by libiberty ---- */
 
 #ifdef HAVE_LIBIBERTY
 
@@ -22,7 +22,8 @@
 #include <demangle.h>
 #endif
 
-enum { FLAGS = DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO };
+/* D is no part of AUTO; its names begin with _D and are like no others. */
+enum { FLAGS = DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO | DMGL_DLANG };
 
 #ifdef DMGL_NO_RECURSE_LIMIT
 /*
@@ -73,12 +74,28 @@ char *ppi_demangle(const char *name)
 }
 #endif
 
+/* libiberty puts what is no name of Ada into <>. */
+static char *find_ada(const char *name)
+{
+	char *found = ada_demangle(name, 0);
+
+	if (found && found[0] != '<')
+		return found;
+	free(found);
+	return NULL;
+}
+
 #else
 
 char *ppi_demangle(const char *name)
 {
 	(void)name;
 	return NULL;
+}
+
+static char *find_ada(const char *name)
+{
+	return ppi_demangle(name);
 }
 
 #endif
@@ -212,7 +229,8 @@ static char *demangle(char *name)
 	return strcat(joined, plt);
 }
 
-const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name)
+const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name,
+                                 bool is_ada)
 {
 	char *copy = strdup(name), *demangled;
 	const char *kept;
@@ -221,6 +239,8 @@ const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name)
 		return "?";
 	strip_version(copy);
 	demangled = demangle(copy);
+	if (!demangled && is_ada)
+		demangled = find_ada(copy);
 	kept = ppi_symbols_keep(symbols, demangled ? demangled : copy);
 	free(demangled);
 	free(copy);
