@@ -170,6 +170,17 @@ if echo 'int main(void) { for (volatile int i = 0; i < 9000000; i++); return 3; 
 	refused "a static program from inside" 3 \
 		"static' is linked statically" -b timer -o "$out" -- ./static
 	has "a static program: what to do" 'portprof record -b perf' "$tmp/words"
+	# where an emulator runs it, there is its file alone to tell
+	cat >replaced.c <<'EOF2'
+#include <stdio.h>
+int main(int argc, char **argv) { return rename("foreign", argv[argc - 1]) ? 1 : 3; }
+EOF2
+	${CC:-cc} -static -o replaced replaced.c
+	cp replaced foreign
+	printf '\377\377' | dd of=foreign bs=1 seek=18 conv=notrunc 2>/dev/null
+	refused "a program of another kind of processor" 3 \
+		"replaced' is a program for another kind of processor" \
+		-b timer -o "$out" -- ./replaced
 else
 	skip "a static program from inside" "cannot be tried here"
 fi

@@ -25,7 +25,7 @@
 
 /* Fields of an ELF head (System V ABI, chapter 4): where they are in files
  * of either class. */
-enum { CLASS_AT = 4, ORDER_AT = 5, CLASS_32 = 1, CLASS_64 = 2,
+enum { CLASS_AT = 4, ORDER_AT = 5, MACHINE_AT = 18, CLASS_32 = 1, CLASS_64 = 2,
        INTERPRETER_SEGMENT = 3, HEAD_BYTES = 64 };
 
 enum { LOADER_ROOM = 128 }; /* a longer path is cut */
@@ -80,31 +80,31 @@ static bool read_head(FILE *file, unsigned char head[HEAD_BYTES])
 	       memcmp(head, "\177ELF", 4) == 0;
 }
 
-/* That of this program; "" if it has none or cannot be read. */
-static void read_own_loader(char name[LOADER_ROOM])
+/* Another one than this program's, which an emulator runs (binfmt_misc). */
+static bool is_of_other_machine(const unsigned char *head,
+                                const unsigned char *own)
 {
-	FILE *file = fopen("/proc/self/exe", "rbe");
-	unsigned char head[HEAD_BYTES];
-
-	name[0] = '\0';
-	if (file && read_head(file, head))
-		read_loader(file, head, name);
-	if (file)
-		fclose(file);
+	return head[ORDER_AT] != own[ORDER_AT] ||
+	       memcmp(head + MACHINE_AT, own + MACHINE_AT, 2) != 0;
 }
 
-static const char *judge_elf(FILE *file, const unsigned char *head)
+static const char *judge_elf(FILE *file, const unsigned char *head, FILE *self)
 {
-	unsigned char own = sizeof(void *) == 8 ? CLASS_64 : CLASS_32;
 	char loader[LOADER_ROOM], own_loader[LOADER_ROOM];
 	static char words[2 * LOADER_ROOM];
+	unsigned char own[HEAD_BYTES];
 
-	if (head[CLASS_AT] != own)
+	if (!self || !read_head(self, own))
+		return NULL;
+	if (is_of_other_machine(head, own))
+		return "is a program for another kind of processor, so an "
+		       "emulator runs it";
+	if (head[CLASS_AT] != own[CLASS_AT])
 		return "is a program for another word size than portprof";
 	read_loader(file, head, loader);
 	if (!loader[0])
 		return "is linked statically, so nothing can be loaded into it";
-	read_own_loader(own_loader);
+	read_loader(self, own, own_loader);
 	if (!own_loader[0] || strcmp(loader, own_loader) == 0)
 		return NULL;
 	snprintf(words, sizeof(words), "belongs to another C library than "
@@ -119,7 +119,7 @@ static const char *why_not_preloaded(const char *program)
 {
 	unsigned char head[HEAD_BYTES];
 	const char *why = NULL;
-	FILE *file;
+	FILE *file, *self;
 
 	if (ppi_has_other_rights(program))
 		return "runs with other rights than this user (set-user-id or "
@@ -128,8 +128,11 @@ static const char *why_not_preloaded(const char *program)
 	file = ppi_foreign_stream(program, PPI_FOREIGN_FILE);
 	if (!file)
 		return NULL;
+	self = fopen("/proc/self/exe", "rbe");
 	if (read_head(file, head))
-		why = judge_elf(file, head);
+		why = judge_elf(file, head, self);
+	if (self)
+		fclose(self);
 	fclose(file);
 	return why;
 }
