@@ -312,6 +312,34 @@ else
 	skip "C++" "cannot be built, or not be demangled, here"
 fi
 
+### D and Ada, whose compilers write such names
+
+cat >coded.c <<'EOF2'
+#include "spin.h"
+unsigned d_work(double) __asm__("_D3app4workFiZv");
+unsigned ada_work(double) __asm__("pack__hot_work");
+SPIN(d_work)
+SPIN(ada_work)
+#ifdef IS_ADA
+void adainit(void) {}
+#endif
+int main(void) { return d_work(200) + ada_work(200) == 1; }
+EOF2
+# shellcheck disable=SC2086
+if $cc $flags -o coded coded.c && $cc $flags -DIS_ADA -o coded_ada coded.c &&
+	grep -q 'define HAVE_LIBIBERTY 1' "$builddir/config.h"; then
+	for one in coded=pack__hot_work coded_ada=pack.hot_work; do
+		record -q -F 1000 -o p.pb.gz -- "./${one%=*}"
+		claim "D: names as people write them" \
+			'f("app.work(int)") > r["total_weight"] / 4'
+		claim "Ada, in ${one%=*}: so" \
+			"f('${one#*=}') > r['total_weight'] / 4"
+		judge p.pb.gz
+	done
+else
+	skip "D and Ada" "they cannot be built, or not be demangled, here"
+fi
+
 ### Code made at run time
 
 cat >made.c <<'EOF2'
@@ -321,6 +349,7 @@ cat >made.c <<'EOF2'
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 /* Calls nothing and knows no address, so that a copy works as well. */
@@ -345,6 +374,11 @@ static void *memory_of(const char *kind)
 	case 'z': /* zero */
 		fd = open("/dev/zero", O_RDWR);
 		return mmap(0, 4096, all, MAP_PRIVATE, fd, 0);
+	case 'i': /* ipc */
+		fd = shmget(IPC_PRIVATE, 4096, 0700 | IPC_CREAT);
+		heap = shmat(fd, 0, SHM_EXEC);
+		shmctl(fd, IPC_RMID, 0);
+		return heap;
 	case 'h': /* heap */
 		heap = (char *)(((unsigned long)malloc(8192) + 4095) & ~4095ul);
 		return mprotect(heap, 4096, all) ? MAP_FAILED : heap;
@@ -401,7 +435,7 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 		claim "$backend: with all of it" \
 			"${mine}[0]['self_weight'] > 0.5 * r['total_weight']"
 		judge p.pb.gz
-		for kind in shared memfd zero heap; do
+		for kind in shared memfd zero ipc heap; do
 			MADE_IN=$kind record -q -b "$backend" -F 1000 \
 				-o p.pb.gz -- ./made
 			if [ "$status" -eq 99 ]; then
@@ -428,8 +462,10 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 			has "$backend: by $key, addresses are shown" \
 				'\[anonymous\]\+0x' "$tmp/report"
 		done
-		for runtime in node=--perf-basic-prof java=DumpPerfMapAtExit \
-			python3=PYTHONPERFSUPPORT dotnet=DOTNET_PerfMapEnabled; do
+		for runtime in node=--perf-basic-prof \
+			java='-XX:\+UnlockDiagnosticVMOptions -XX:\+DumpPerfMapAtExit' \
+			python3=PYTHONPERFSUPPORT dotnet=DOTNET_PerfMapEnabled \
+			php=opcache.jit_debug beam.smp=JPperf; do
 			cp made "${runtime%%=*}"
 			record -q -b "$backend" -F 1000 -o p.pb.gz -- "./${runtime%%=*}"
 			report -i p.pb.gz

@@ -98,7 +98,7 @@ function adviceForUnnamed(facts, module) {
   if (isKernel) return "the kernel hides its names: as root, or with kptr_restrict 0, record again";
   if (/^(\/\/anon|\[anon|\[jit|\[unknown|$)/.test(path || name))
     return "code made while running: record its runtime with a perf map (node --perf-basic-prof, " +
-      "java -XX:+DumpPerfMapAtExit, PYTHONPERFSUPPORT=1, DOTNET_PerfMapEnabled=1)";
+      "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, PYTHONPERFSUPPORT=1, DOTNET_PerfMapEnabled=1)";
   const [, remedy] = facts.remedies.find((one) => one[0] === name) || [];
   return "mostly " + visible(name) + ": " + (remedy || "keep its symbol table, or name its debug symbols by --debug-dir");
 }

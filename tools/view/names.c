@@ -22,17 +22,22 @@ static const char dotnet[] = "start dotnet with DOTNET_PerfMapEnabled=1";
  * By how names of threads begin. From the manuals: node --help (V8 options),
  * java's Diagnostic Options (JDK 17), docs.python.org/3/howto/perf_profiling,
  * learn.microsoft.com "Runtime configuration options for debugging and
- * profiling".
+ * profiling", doc/yjit/yjit.md of Ruby, ext/opcache/jit/zend_jit.h of PHP
+ * (ZEND_JIT_DEBUG_PERF), BeamAsm.md of Erlang, docs/devel/tcg.rst of QEMU.
  */
 static const struct {
 	const char *begins, *advice;
 } runtimes[] = {
 	{ "node", "start node with --perf-basic-prof" },
-	{ "java", "start java with -XX:+DumpPerfMapAtExit (JDK 17), or attach "
-	          "perf-map-agent" },
+	{ "java", "start java (17 or later) with "
+	          "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
 	{ "python", "start python (3.12 or later) with PYTHONPERFSUPPORT=1" },
 	{ "dotnet", dotnet },
 	{ ".NET ", dotnet },
+	{ "ruby", "start ruby (3.3 or later) with --yjit-perf" },
+	{ "php", "start php with -d opcache.jit_debug=16" },
+	{ "beam.smp", "start erl with +JPperf true" },
+	{ "qemu-", "start qemu (8.0 or later) with -perfmap" },
 };
 
 static const char other[] =
