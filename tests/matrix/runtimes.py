@@ -29,10 +29,13 @@ EXPLAINED = (
     ("stripped", "names inlines lines", "Stripped programs"),
     ("no -g", "inlines lines", "Without `-g`"),
     ("-static|musl", "refused", "Static and musl programs"),
+    ("packed", "inlines", "-gsplit-dwarf"),
+    ("Ada|Fortran|OCaml", "inlines", "Ada, Fortran and OCaml"),
     ("musl", "chains", "musl"),
     ("perf_jit", "missing", "Python -X perf_jit"),
-    ("Python", "inlines", "Python"),
-    ("node|Java", "inlines lines", "Code made while running"),
+    ("Python", "inlines lines", "Python"),
+    ("node|Java|PHP|Erlang", "inlines lines", "Code made while running"),
+    ("PHP|Erlang", "chains", "PHP and Erlang"),
 )
 C = r"""
 #include <time.h>
@@ -61,6 +64,67 @@ fn main() {
     while t.elapsed().as_millis() < 700 { s ^= outer_function(); }
     println!("{}", s);
 }
+"""
+ADA = """
+procedure M is
+   X : Long_Long_Integer := 0;
+   pragma Volatile (X);
+   procedure Busy_Function (N : Integer) is
+   begin
+      for I in 1 .. N loop X := X + Long_Long_Integer (I); end loop;
+   end Busy_Function;
+   pragma No_Inline (Busy_Function);
+begin
+   for I in 1 .. 3000 loop Busy_Function (100000); end loop;
+end M;
+"""
+D = """
+module m;
+__gshared ulong x;
+pragma(inline, true) void inlined_part(int n) { foreach (i; 0 .. n) x = x * 3 + i; }
+pragma(inline, false) void busy_function(int n) { inlined_part(n); x++; }
+pragma(inline, false) void outer_function() { busy_function(200_000); x++; }
+void main() { foreach (i; 0 .. 3000) outer_function(); }
+"""
+FORTRAN = """
+program m
+  integer(8) :: x = 0
+  integer :: i
+  do i = 1, 3000
+    call busy_function(x, 100000)
+  end do
+  print *, x
+contains
+  subroutine busy_function(x, n)
+    integer(8), volatile :: x
+    integer :: n, i
+    do i = 1, n
+      x = x * 3 + i
+    end do
+  end subroutine
+end program
+"""
+OCAML = """
+let busy_function n = let s = ref 0 in for i = 1 to n do s := (!s * 31 + i) mod 1000003 done; !s
+let () = for _ = 1 to 100 do ignore (Sys.opaque_identity (busy_function 1000000)) done
+"""
+PHP = """<?php
+function busy_function($n) { $s = 0; for ($i = 0; $i < $n; $i++) $s = ($s * 31 + $i) % 1000003; return $s; }
+for ($i = 0; $i < 60; $i++) busy_function(1000000);
+"""
+ERLANG = """
+-module(m). -export([main/0, busy_function/2]).
+busy_function(0, S) -> S;
+busy_function(N, S) -> busy_function(N - 1, (S * 31 + N) rem 1000003).
+main() -> loop(60), halt().
+loop(0) -> ok;
+loop(N) -> busy_function(1000000, 0), loop(N - 1).
+"""
+PLUGIN = """
+volatile unsigned long x;
+static inline __attribute__((always_inline)) void inlined_part(int n)
+{ for (int i = 0; i < n; i++) x += i; }
+__attribute__((noinline)) void busy_function(void) { inlined_part(2000000); x++; }
 """
 PYTHON = """
 import time
@@ -92,6 +156,14 @@ fd = os.memfd_create("held")
 os.write(fd, open(sys.argv[1], "rb").read())
 os.execve(fd, ["held"], os.environ)
 """
+PLUGS = """
+import ctypes, os, time
+fd = os.memfd_create("plugin")
+os.write(fd, open("plugin.so", "rb").read())
+busy_function = ctypes.CDLL(f"/proc/self/fd/{fd}").busy_function
+while time.process_time() < 1:
+    busy_function()
+"""
 
 
 def sh(*words):
@@ -100,13 +172,27 @@ def sh(*words):
 
 
 def built(words, out):
-    return [f"./{out}"] if shutil.which(words[0]) and sh(*words, "-o", out) else None
+    """Where a language's compiler makes objects, too, they are in a folder of their own."""
+    done = shutil.which(words[0]) and sh(*words, "-o", out)
+    for path in glob.glob("m.o") + glob.glob("m.cm*"):
+        os.remove(path)
+    return [f"./{out}"] if done else None
+
+
+def without_debug(out):
+    """Its symbols and debug information are in a file that its link names."""
+    return all(sh("objcopy", *words) for words in (
+        ("--only-keep-debug", out, f"{out}.dbg"), ("--strip-all", out),
+        (f"--add-gnu-debuglink={out}.dbg", out)))
 
 
 def programs():
     """(name, command or None, has inlined_part, is of a runtime)"""
     for name, text in (("m.c", C), ("m.cc", C), ("m.rs", RUST), ("m.py", PYTHON),
-                       ("m.js", NODE), ("M.java", JAVA), ("memory.py", MEMORY)):
+                       ("m.js", NODE), ("M.java", JAVA), ("memory.py", MEMORY),
+                       ("m.adb", ADA), ("m.d", D), ("m.f90", FORTRAN), ("m.ml", OCAML),
+                       ("m.php", PHP), ("m.erl", ERLANG), ("plugin.c", PLUGIN),
+                       ("plugs.py", PLUGS)):
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)
     for name, words in (
@@ -119,16 +205,37 @@ def programs():
             ("C, clang -O2 -g -gsplit-dwarf", "clang -O2 -g -gsplit-dwarf m.c"),
             ("C, clang -gdwarf-4 -gsplit-dwarf", "clang -O2 -g -gsplit-dwarf -gdwarf-4 m.c"),
             ("C, gcc -O2 -g -flto", "gcc -O2 -g -flto m.c"),
+            ("C, gcc -O2 -g -no-pie", "gcc -O2 -g -no-pie m.c"),
+            ("C, gcc -O2 -g -static-pie", "gcc -O2 -g -static-pie m.c"),
+            ("C, gcc -O2 -g -gz=zlib", "gcc -O2 -g -gz=zlib m.c"),
+            ("C, gcc -O2 -g -gdwarf64", "gcc -O2 -g -gdwarf64 m.c"),
+            ("C, gcc, GNU ld, text beside data", "gcc -O2 -g -Wl,-z,noseparate-code m.c"),
+            ("C, gcc, GNU ld, -z pack-relative-relocs",
+             "gcc -O2 -g -Wl,-z,pack-relative-relocs m.c"),
+            ("C, gcc, gold", "gcc -O2 -g -fuse-ld=gold m.c"),
+            ("C, gcc, mold", "gcc -O2 -g -fuse-ld=mold m.c"),
+            ("C, clang, lld", "clang -O2 -g -fuse-ld=lld m.c"),
             ("C, musl-gcc -O2 -g", "musl-gcc -O2 -g m.c"),
             ("C++, g++ -O2 -g", "g++ -O2 -g m.cc"),
-            ("Rust, -O -g", "rustc -O -g m.rs")):
+            ("Rust, -O -g", "rustc -O -g m.rs"),
+            ("Rust, split-debuginfo=packed", "rustc -O -g -C split-debuginfo=packed m.rs"),
+            ("D, gdc -O2 -g", "gdc -O2 -g m.d"),
+            ("Ada, gnatmake -O1 -g", "gnatmake -q -O1 -g m.adb"),
+            ("Fortran, gfortran -O1 -g", "gfortran -O1 -fno-inline -g m.f90"),
+            ("OCaml, ocamlopt -g", "ocamlopt -g m.ml")):
         out = "p" + str(abs(hash(name)))
         yield name, built(words.split(), out)
         if name == "C, gcc -O2 -g" and os.path.exists(out):
             shutil.copy(out, "stripped")
             sh("strip", "stripped")
             yield "the same, stripped", ["./stripped"]
+            shutil.copy(out, "apart")
+            yield ("the same, with its debug file beside it",
+                   ["./apart"] if without_debug("apart") else None)
             yield "the same, from memory (memfd)", [sys.executable, "memory.py", out]
+    yield ("C, a library from memory (memfd)",
+           [sys.executable, "plugs.py"] if sh("gcc", "-O2", "-g", "-shared", "-fPIC", "-o",
+                                              "plugin.so", "plugin.c") else None)
     for version in ("3.12", "3.13"):
         found = [p for p in (shutil.which(f"python{version}"), *sorted(glob.glob(
             os.path.expanduser(f"~/.pyenv/versions/{version}*/bin/python3")))) if p and
@@ -137,6 +244,12 @@ def programs():
             yield f"Python {version}, -X {flag}", found and [found[0], "-X", flag, "m.py"]
     node = shutil.which("node")
     yield "node, --perf-basic-prof", node and [node, "--perf-basic-prof", "m.js"]
+    yield ("PHP, opcache.jit, jit_debug=16", shutil.which("php") and [
+        "php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M", "-d",
+        "opcache.jit=tracing", "-d", "opcache.jit_debug=16", "m.php"])
+    erlang = shutil.which("erlc") and sh("erlc", "m.erl") and [
+        "erl", "+JPperf", "true", "-noshell", "-s", "m", "main"]
+    yield "Erlang, +JPperf true", erlang
     java = shutil.which("java") and sh("javac", "M.java") and [
         "java", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit",
         "-XX:+PreserveFramePointer", "-cp", ".", "M"]
