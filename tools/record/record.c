@@ -443,6 +443,8 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 	if (!record.options.is_nameless || live)
 		record.held = ppi_held_new(record.options.targets.scope ==
 		                           PPI_SCOPE_SYSTEM);
+	if (record.held && record.options.targets.scope == PPI_SCOPE_COMMAND)
+		ppi_held_know_mounts(record.held);
 	if (record.push && record.held)
 		ppi_held_keep(record.held, PPI_PUSH_KEPT_BYTES);
 	if (live)

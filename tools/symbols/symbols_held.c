@@ -61,7 +61,7 @@ struct ppi_held {
 	struct held_process *processes;
 	size_t open, open_max; /* descriptors */
 	off_t copied;          /* of all files */
-	struct ppi_vector mounts; /* uint64_t: of our namespace, at the start */
+	struct ppi_vector mounts; /* uint64_t: at the start, of our namespace */
 	uint64_t next_ns;      /* no process is looked at before */
 	bool is_of_sampled;    /* not of those without samples */
 	struct ppi_kept *kept; /* for windows; NULL */
@@ -71,10 +71,9 @@ struct ppi_held {
 
 /*
  * A file that is held open keeps its file system mounted, and one of FUSE can be
- * read no more once its program has ended: of what was mounted since (an AppImage, a
- * container) there are copies. proc_pid_mountinfo(5).
+ * read no more once its program has ended. proc_pid_mountinfo(5).
  */
-static void read_mounts(struct ppi_vector *mounts)
+void ppi_held_know_mounts(struct ppi_held *held)
 {
 	FILE *list = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -83,7 +82,7 @@ static void read_mounts(struct ppi_vector *mounts)
 
 	while (list && getline(&line, &room, list) >= 0)
 		if (sscanf(line, "%" SCNu64, &id) == 1)
-			ppi_vector_add(mounts, sizeof(id), &id, 1);
+			ppi_vector_add(&held->mounts, sizeof(id), &id, 1);
 	free(line);
 	if (list)
 		fclose(list);
@@ -149,7 +148,6 @@ struct ppi_held *ppi_held_new(bool is_of_sampled)
 	held->open_max = all > 0 && all / 4 < FILES_MAX ? (size_t)all / 4
 	                                                : FILES_MAX;
 	pthread_mutex_init(&held->lock, NULL);
-	read_mounts(&held->mounts);
 	held->is_of_sampled = is_of_sampled;
 	return held;
 }
@@ -411,20 +409,20 @@ static void compare_memory(struct ppi_held *held, struct held_file *file,
 		let_file_go(held, file);
 }
 
-/* What takes the file's place, which is closed then; *copied: its bytes. */
+/* The file, or a copy in its place while there is room; *copied: its bytes. */
 static int lasting_file(const struct ppi_held *held, int fd, const char *path,
                         const struct stat *at, off_t *copied)
 {
 	int copy = -1;
 
 	*copied = 0;
-	if (fd < 0 || is_memory(path) || was_mounted(held, fd))
-		return fd;
-	if (at->st_size <= COPIED_BYTES_MAX - held->copied)
+	if (fd >= 0 && !is_memory(path) && !was_mounted(held, fd) &&
+	    at->st_size <= COPIED_BYTES_MAX - held->copied)
 		copy = copy_file(fd, at->st_size);
-	if (copy >= 0)
-		*copied = at->st_size;
+	if (copy < 0)
+		return fd;
 	close(fd);
+	*copied = at->st_size;
 	return copy;
 }
 

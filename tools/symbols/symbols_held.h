@@ -22,6 +22,10 @@ struct ppi_held;
 /* NULL when out of memory. `is_of_sampled`: look for maps of processes that have
  * samples, for there are many others, each of which costs ten calls a minute. */
 struct ppi_held *ppi_held_new(bool is_of_sampled);
+
+/* Of what is mounted from now on copies are held, 128 MiB of all together: the command
+ * may unmount it (an AppImage, a container). Others' mounts stay. */
+void ppi_held_know_mounts(struct ppi_held *held);
 void ppi_held_free(struct ppi_held *held);
 
 /* What is found out about files is kept from one window of the recording to the
