@@ -391,7 +391,8 @@ static void find_in_file(struct ppi_symbols *symbols,
 	tell_lack(symbols, module);
 }
 
-bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
+/* Memory of no file, or of one that no folder has. */
+static bool is_in_memory(const struct ppi_symbols_place *place)
 {
 	static const char *const kinds[] = { "//anon", "/memfd:", "/dev/zero",
 		                             "/SYSV",  "[heap]",  "[stack",
@@ -404,6 +405,23 @@ bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
 		if (strncmp(path, kinds[i], strlen(kinds[i])) == 0)
 			return true;
 	return path[0] == '\0';
+}
+
+/* A file that is used as memory is deleted at once, and has its code from its
+ * beginning on, where programs and libraries have their header. */
+bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
+{
+	char *deleted;
+	bool is_file;
+
+	if (is_in_memory(place))
+		return true;
+	if (is_kernel(place) || place->build_id[0] || place->map_offset)
+		return false;
+	deleted = deleted_path(place->path);
+	is_file = deleted != NULL;
+	free(deleted);
+	return is_file;
 }
 
 void ppi_symbols_find(struct ppi_symbols *symbols,
@@ -531,8 +549,6 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       struct ppi_symbols_name *name)
 {
 	const char *path = place->has_mapping ? place->path : "";
-	bool is_made = ppi_symbols_is_made(place);
-
 	memset(name, 0, sizeof(*name));
 	name->module = is_kernel(place) ? "[kernel]"
 	                                : ppi_symbols_keep(symbols,
@@ -542,14 +558,14 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	/* what has no name is written by its address (ppi_symbols_gather) */
 	name->is_named =
 		!is_placeholder(given[0].function, name->module) &&
-		!(is_made && is_placeholder(given[0].function,
-	                                    "[anonymous]"));
+		!(ppi_symbols_is_made(place) &&
+		  is_placeholder(given[0].function, "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
 	/* what names such code is the map of its process; but for programs and
 	 * libraries in memory, which begin with a header and have their code
 	 * behind it */
-	if (name->is_named && place->pid_count && is_made &&
+	if (name->is_named && place->pid_count && is_in_memory(place) &&
 	    !(is_memory(path) && (place->build_id[0] || place->map_offset))) {
 		char map[32];
 
