@@ -35,7 +35,8 @@ EXPLAINED = (
     ("perf_jit", "missing", "Python -X perf_jit"),
     ("Python", "inlines lines", "Python"),
     ("node|Java|PHP|Erlang", "inlines lines", "Code made while running"),
-    ("PHP|Erlang", "chains", "PHP and Erlang"),
+    ("PHP", "chains", "PHP and Erlang"),
+    ("Erlang", "names chains", "PHP and Erlang"),
 )
 C = r"""
 #include <time.h>
