@@ -11,9 +11,10 @@ SCRIPT_TESTS_ALL += \
 	tests/fleet/check-clickhouse.sh \
 	tests/fleet/check-clickhouse-now.sh \
 	tests/fleet/check-fetch.sh \
+	tests/fleet/check-protos.sh \
 	tests/fleet/check-push.sh \
 	tests/fleet/check-reload.sh \
 	tests/fleet/check-service.sh \
 	tests/fleet/check-windows.sh
 EXTRA_DIST += tests/fleet/chdb.js tests/fleet/clickhouse.sh tests/fleet/fleet.sh \
-	tests/fleet/proxy.py tests/fleet/push.py tests/fleet/server.py
+	tests/fleet/protos.js tests/fleet/proxy.py tests/fleet/push.py tests/fleet/server.py
