@@ -65,6 +65,8 @@ libportprof_tools_la_SOURCES = \
 	tools/fleet/pprof.c \
 	tools/fleet/pprof.h \
 	tools/fleet/send.c \
+	tools/fleet/spool.c \
+	tools/fleet/spool.h \
 	tools/fleet/wire.c \
 	tools/fleet/wire.h \
 	tools/names/names.c \
@@ -200,7 +202,9 @@ tools/export/otlp.pb-c.h: tools/export/otlp.pb-c.c
 if PROFILE_FILE
 libportprof_tools_la_SOURCES += \
 	$(OTLP_PB) \
-	tools/export/export_otlp.c
+	tools/export/export_otlp.c \
+	tools/export/otlp_tables.c \
+	tools/export/otlp_tables.h
 libportprof_tools_la_CPPFLAGS += $(PROTOBUF_C_CFLAGS)
 libportprof_tools_la_LIBADD += $(PROTOBUF_C_LIBS)
 BUILT_SOURCES += $(OTLP_PB)
