@@ -45,7 +45,7 @@ at() {
 name="if(s = 1, 'checkout', concat('service-', toString(s)))"
 
 began=$(now)
-clickhouse 1 "INSERT INTO stacks SELECT cityHash64(s, k) AS stack,
+clickhouse 1 "INSERT INTO stacks SELECT $name AS service, cityHash64(s, k) AS stack,
 	arrayMap(i -> $(at s k i), range(20 + k % 20)) AS functions,
 	arrayMap(i -> concat('lib', toString(i % 7), '.so.1'), range(20 + k % 20)) AS modules,
 	now() AS seen
@@ -65,7 +65,7 @@ for day in $(seq $days); do
 		toUInt64(52631579) AS weight,
 		concat(lower(hex(toUInt64(1700000000000000000 + m * 60000000000))), '-',
 			lower(hex(cityHash64(h, m, $day)))) AS batch,
-		toUInt32(r) AS row, toUInt8(0) AS again
+		toUInt32(r) AS row, toUInt8(1) AS first
 	FROM (SELECT intDiv(number, $minute) AS m, number % $hosts AS h,
 		intDiv(number % $minute, $hosts) AS r,
 		toUInt64(floor($services * pow(intHash32(number + $day * 100000000) / 4294967296, 2))) AS s,

@@ -5,6 +5,7 @@
 'use strict';
 const fs = require('fs');
 const http = require('http');
+const path = require('path');
 const zlib = require('zlib');
 const { Session } = require('chdb');
 
@@ -21,6 +22,13 @@ function answer(request, body) {
 	if (body.length)
 		query += (query ? '\n' : '') + body.toString();
 	session.query('USE `' + database + '`', 'TabSeparated');
+	// what comes back here is text
+	if (/ FORMAT RowBinary$/.test(query)) {
+		fs.rmSync(folder + '/binary', { force: true });
+		session.query(query.replace(/ FORMAT RowBinary$/,
+			" INTO OUTFILE '" + path.resolve(folder, 'binary') + "'$&"), 'Null');
+		return fs.readFileSync(folder + '/binary');
+	}
 	return session.query(query, 'TabSeparated');
 }
 

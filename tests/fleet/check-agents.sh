@@ -113,10 +113,12 @@ for node in 1 2; do
 	clickhouse $node 'SELECT host, sum(samples), sum(weight), count() FROM batches FINAL
 		GROUP BY host' fleet >"accounts$node"
 done
-clickhouse 1 'SELECT sum(again), count() FROM samples' fleet \
-	>raw
-clickhouse 1 'SELECT sum(samples) FROM functions_hourly' portprof >hours
-clickhouse 2 'SELECT sum(samples) FROM functions_hourly' portprof >>hours
+clickhouse 1 'SELECT countIf(first = 0), count() FROM samples' fleet >raw
+for node in 1 2; do
+	for table in functions_hourly retried_hourly; do
+		clickhouse $node "SELECT sum(samples) FROM $table" portprof
+	done
+done >hours
 "$portprof" fetch -q --from "$(to 1)" --service pulse --since 24h -o all.pb.gz
 "$portprof" report -j -i all.pb.gz >all.json
 
@@ -179,8 +181,9 @@ fetched = json.load(open("all.json"))["samples"]
 say("fetched: all, once", [] if fetched == total else [(fetched, total)])
 again, count = map(int, open("raw").read().split())
 hours = sum(map(int, open("hours")))
-print("# %d samples in %d batches; %d of %d rows were sent again, sums of hours %+d" % (
-    total, sum(windows for _, windows in own.values()), again, count, hours - total))
+say("sums of hours: all, once", [] if hours == total else [(hours, total)])
+print("# %d samples in %d batches; %d of %d rows were sent again" % (
+    total, sum(windows for _, windows in own.values()), again, count))
 EOF2
 python3 compare.py "$agents" >compared 2>words
 same "the comparison" 0 $?

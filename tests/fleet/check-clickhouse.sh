@@ -102,4 +102,48 @@ begin 2
 check "the server is back" "$portprof" push -q --to "$both" --spool waiting --tries 20
 check "nothing waits" [ -z "$(find waiting -name '*.meta')" ]
 same "it is there, once" $((before + ${expected%	*})) "$(sums fleet | cut -f 1)"
+### A first try that arrives after the second
+
+mkdir network
+python3 "$srcdir/tests/fleet/proxy.py" network "$(clickhouse_port 2 0)" &
+at_end="$at_end; kill $! 2>/dev/null"
+wait_for test -f network/port || { echo "skip: no proxy"; exit 77; }
+two=clickhouse+http://127.0.0.1:$(clickhouse_port 2 0)/portprof
+# what is there, in the sums by hour, and fetched
+all_sums() {
+	clickhouse 2 "SELECT sum(samples), sum(weight) FROM samples FINAL
+		WHERE service = 'late'" portprof
+	for table in functions_hourly services_hourly; do
+		clickhouse 2 "SELECT sum(samples), sum(weight) FROM (
+			SELECT service, samples, weight FROM $table UNION ALL
+			SELECT service, samples, weight FROM retried_hourly)
+			WHERE service = 'late'" portprof
+	done
+	"$portprof" fetch -q --from "$two" --service late -o late.pb.gz
+	"$portprof" report -j late.pb.gz | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(r["samples"], sum(x["self_weight"] for x in r["functions"]), sep="\t")'
+}
+four_times=$(printf '%s\n%s\n%s\n%s' "$expected" "$expected" "$expected" "$expected")
+echo late >network/mode
+"$portprof" push -q --to "clickhouse+http://127.0.0.1:$(cat network/port)/portprof" \
+	--service late --spool late --timeout 2 --tries 1 run.pb.gz 2>words
+check "the first try has no answer" [ $? -ne 0 ]
+check "the second arrives" "$portprof" push -q --to "$two" --service late --spool late --tries 20
+same "it is there once" "$four_times" "$(all_sums)"
+same "as the second" 0 "$(clickhouse 2 "SELECT max(first) FROM samples WHERE service = 'late'" portprof)"
+echo pass >network/mode
+# shellcheck disable=SC2317
+is_there() {
+	[ "$(clickhouse 2 "SELECT max(first) FROM samples WHERE service = 'late'" portprof)" = 1 ]
+}
+check "the first arrives" wait_for is_there
+same "it is there once" "$four_times" "$(all_sums)"
+clickhouse 2 'OPTIMIZE TABLE samples FINAL' portprof
+same "and when rows were merged" "$four_times" "$(all_sums)"
+same "as the first" 1 "$(clickhouse 2 "SELECT min(first) FROM samples WHERE service = 'late'" portprof)"
+clickhouse 2 'TRUNCATE TABLE stacks' portprof
+"$portprof" fetch --from "$two" --service late -o late.pb.gz 2>words
+has "stacks that are gone are said" "'stacks' does not have their stacks" words
 tap_end

@@ -2,7 +2,8 @@
 """A network between agents and servers, which can be cut.
 proxy.py FOLDER PORT...: FOLDER/port has the ports, in the order of those behind them.
 FOLDER/mode says what it does: "pass"; "deaf": what is sent arrives, and no answer comes
-back; "cut": nothing arrives. As in a network, nobody is told of a cut: who is
+back; "late": what is to be inserted into samples arrives when it passes again, whoever
+waits for it; "cut": nothing arrives. As in a network, nobody is told of a cut: who is
 connected then waits, and connections that saw one are reset when it is over.
 FOLDER/cuts has the number of connections of which something was held back."""
 import asyncio
@@ -35,6 +36,15 @@ async def carry(connection, reader, writer, is_answer):
         data = await reader.read(65536)
         if mode == "cut" or (mode == "deaf" and is_answer):
             await hold(connection)
+        if mode == "late" and b"INTO%20samples" in data:
+            # all of it, and time to take it
+            data += await reader.read(-1)
+            while mode == "late":
+                await asyncio.sleep(0.05)
+            writer.write(data)
+            await writer.drain()
+            await asyncio.sleep(5)
+            break
         if connection.is_cut or not data:
             # in a cut a server's end is not seen, either
             break

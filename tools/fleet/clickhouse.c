@@ -4,12 +4,13 @@
  * (clickhouse.com/docs/interfaces/formats). The tables are in
  * share/portprof/clickhouse/schema.sql:
  *
- *   stacks   each chain once, by the hash of its functions
+ *   stacks   each chain once a service, by the hash of its functions
  *   samples  how often which stack, of which service, host and version
  *   batches  the account of each batch, written last: then it is whole
  *
  * A batch that is sent twice is there once: the first rows are asked for before, and
- * rows of the same batch and number replace each other (ReplacingMergeTree).
+ * rows of the same batch and number replace each other (ReplacingMergeTree). Sums by
+ * hour are of rows of first tries, of which there is one; the schema has what is added.
  */
 #include "config.h"
 
@@ -185,13 +186,14 @@ static void put_frames(struct stacks *stacks, const portprof_profile *profile,
 	}
 }
 
-/* The hash of the stack in hand, whose row is added if it is new. */
+/* The hash of the stack in hand, whose row is added if the service had none of it. */
 static uint64_t enter_stack(struct ppi_batch *batch, struct stacks *stacks,
-                            struct ppi_wire *rows, uint64_t start_s)
+                            const char *service, struct ppi_wire *rows,
+                            uint64_t start_s)
 {
 	const struct ppi_wire *functions = &stacks->functions;
 	const struct ppi_wire *modules = &stacks->modules;
-	uint64_t hash = PPI_HASH_BEGIN;
+	uint64_t hash = PPI_HASH_BEGIN, key;
 	size_t known = ppi_pool_count(&stacks->known);
 	uint32_t number;
 
@@ -200,13 +202,15 @@ static uint64_t enter_stack(struct ppi_batch *batch, struct stacks *stacks,
 	hash = ppi_hash_add(hash, "\n", 1);
 	hash = ppi_hash_add(hash, modules->bytes.data, modules->bytes.count);
 	hash = ppi_hash_end(hash);
-	number = ppi_pool_enter(&stacks->known, &hash, sizeof(hash));
+	key = ppi_hash_end(ppi_hash_add(hash, service, strlen(service)));
+	number = ppi_pool_enter(&stacks->known, &key, sizeof(key));
 	rows->is_short |= number == PPI_NONE;
 	if (number != known ||
-	    (batch->told && ppi_pool_find(batch->told, &hash, sizeof(hash)) !=
+	    (batch->told && ppi_pool_find(batch->told, &key, sizeof(key)) !=
 	                            PPI_NONE))
 		return hash;
-	rows->is_short |= !ppi_vector_add(&batch->fresh, sizeof(hash), &hash, 1);
+	rows->is_short |= !ppi_vector_add(&batch->fresh, sizeof(key), &key, 1);
+	put_field(rows, service);
 	put_number(rows, hash);
 	ppi_wire_text(rows, "[");
 	ppi_wire_add(rows, functions->bytes.data, functions->bytes.count);
@@ -322,7 +326,8 @@ static bool add_sums(struct encoding *encoding, uint64_t samples,
 
 static bool add_sample(struct encoding *encoding, size_t number)
 {
-	const portprof_profile *profile = encoding->batch->profile;
+	struct ppi_batch *batch = encoding->batch;
+	const portprof_profile *profile = batch->profile;
 	const portprof_profile_sample *sample =
 		portprof_profile_sample_get(profile, number);
 	size_t events = portprof_profile_event_count(profile);
@@ -330,7 +335,9 @@ static bool add_sample(struct encoding *encoding, size_t number)
 	bool is_good = true;
 
 	put_frames(&encoding->stacks, profile, sample);
-	stack = enter_stack(encoding->batch, &encoding->stacks,
+	stack = enter_stack(batch, &encoding->stacks,
+	                    ppi_batch_service(batch, batch->service_of[number])
+	                            ->name,
 	                    &encoding->stack_rows, encoding->start_s);
 	for (size_t event = 0; is_good && event < events; event++) {
 		if (!sample->samples[event] && !sample->weights[event])
@@ -355,7 +362,7 @@ static void put_rows(struct encoding *encoding)
 		put_number(rows, sums->weight);
 		put_field(rows, encoding->batch->id);
 		ppi_wire_print(rows, "%zu\t%d\n", i,
-		               encoding->batch->is_again);
+		               !encoding->batch->is_again);
 	}
 }
 
@@ -488,14 +495,14 @@ bool ppi_encode_clickhouse(struct ppi_batch *batch,
 	if (encoding.stack_rows.bytes.count)
 		is_good = is_good &&
 			add_insert(batch, requests, "stacks",
-			           "stack, functions, modules, seen",
+			           "service, stack, functions, modules, seen",
 			           &encoding.stack_rows);
 	if (encoding.texts.count)
 		is_good = is_good &&
 			add_insert(batch, requests, "samples",
 			           "time, service, host, version, event, unit, "
 			           "process, labels, stack, function, module, "
-			           "samples, weight, batch, row, again",
+			           "samples, weight, batch, row, first",
 			           &encoding.sample_rows) &&
 			add_question(batch, requests, encoding.start_s,
 			             encoding.texts.count);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of ClickHouse as a profile: sums by stack, then the stacks. */
+/* Rows of ClickHouse as a profile: sums by stack, then the stacks, whose frames have
+ * their names once. */
 #include "config.h"
 
 #include "tools/fleet/clickhouse.h"
 
+#include "base/protobuf.h"
 #include "tools/fleet/pprof.h"
 #include "tools/tools.h"
 
@@ -60,21 +62,42 @@ static bool ask(const struct ppi_fetch *fetch, struct ppi_wire *query,
 	return false;
 }
 
-/* Rows that were sent again may be there twice until the engine has merged them;
- * FINAL merges them now, and takes as long as that takes. */
-static bool ask_again(const struct ppi_fetch *fetch, bool *is_any)
-{
-	struct ppi_wire query = { 0 };
-	struct ppi_answer answer;
-	bool is_good;
+/* Rows that were sent again may be there twice until the engine has merged them. */
+enum rows_of {
+	ALL,          /* as they are there */
+	OF_ONE_TRY,   /* of batches that were sent once */
+	OF_MORE_TRIES /* of the others, each once */
+};
 
-	ppi_wire_text(&query, "SELECT count() FROM samples WHERE again = 1 AND ");
-	put_condition(fetch, &query);
-	is_good = ask(fetch, &query, &answer);
-	*is_any = answer.body.bytes.count &&
-	          *(const char *)answer.body.bytes.data != '0';
-	ppi_wire_free(&answer.body);
-	return is_good;
+static void put_retried(const struct ppi_fetch *fetch, struct ppi_wire *query)
+{
+	ppi_wire_text(query, "(SELECT batch FROM samples WHERE first = 0 AND ");
+	put_condition(fetch, query);
+	ppi_wire_text(query, ")");
+}
+
+/* CPU time is what is looked at first, whatever else there is. Names are short, as an
+ * alias that is a column's name replaces that in conditions, too. */
+static void put_sums(const struct ppi_fetch *fetch, enum rows_of of,
+                     struct ppi_wire *query)
+{
+	ppi_wire_text(query, "SELECT e, any(u), k, sum(s), sum(w), min(f) FROM (");
+	ppi_wire_text(query, of == OF_MORE_TRIES
+	              ? "SELECT any(event) AS e, any(unit) AS u, any(stack) AS "
+	                "k, any(samples) AS s, any(weight) AS w, max(first) AS f"
+	              : "SELECT event AS e, unit AS u, stack AS k, samples AS s, "
+	                "weight AS w, first AS f");
+	ppi_wire_text(query, " FROM samples WHERE ");
+	put_condition(fetch, query);
+	if (of != ALL) {
+		ppi_wire_print(query, " AND batch GLOBAL %sIN ",
+		               of == OF_ONE_TRY ? "NOT " : "");
+		put_retried(fetch, query);
+	}
+	if (of == OF_MORE_TRIES)
+		ppi_wire_text(query, " GROUP BY batch, row");
+	ppi_wire_text(query, ") GROUP BY e, k ORDER BY e != 'cpu', e FORMAT "
+	              "TabSeparated");
 }
 
 /* ---- reading ---- */
@@ -105,13 +128,15 @@ static void undo_escapes(char *text)
 	*to = '\0';
 }
 
-static bool next_row(struct rows *rows, size_t plain)
+static bool next_row(struct rows *rows)
 {
 	char *end;
+	bool is_last;
 
 	if (!rows->at || !*rows->at)
 		return false;
 	end = rows->at + strcspn(rows->at, "\n");
+	is_last = !*end;
 	rows->count = 0;
 	for (char *field = rows->at; rows->count < 16;) {
 		size_t length = strcspn(field, "\t\n");
@@ -124,29 +149,10 @@ static bool next_row(struct rows *rows, size_t plain)
 		field[length] = '\0';
 		field += length + 1;
 	}
-	rows->at = end + 1;
-	for (size_t i = 0; i < rows->count && i < plain; i++)
+	rows->at = is_last ? end : end + 1;
+	for (size_t i = 0; i < rows->count; i++)
 		undo_escapes(rows->fields[i]);
 	return true;
-}
-
-/* The next text of "['a','b']", undone in place; NULL at its end. */
-static char *next_text(char **at)
-{
-	char *text = strchr(*at, '\''), *end;
-
-	if (!text)
-		return NULL;
-	text++;
-	for (end = text; *end && *end != '\''; end++)
-		if (*end == '\\' && end[1])
-			end++;
-	if (!*end)
-		return NULL;
-	*end = '\0';
-	*at = end + 1;
-	undo_escapes(text);
-	return text;
 }
 
 /* ---- sums ---- */
@@ -154,6 +160,7 @@ static char *next_text(char **at)
 struct sum {
 	uint64_t stack, samples, weight;
 	size_t event;
+	bool is_put;
 };
 
 struct merging {
@@ -161,7 +168,9 @@ struct merging {
 	char *events[EVENTS_MAX], *units[EVENTS_MAX];
 	size_t event_count;
 	struct ppi_pprof pprof;
-	struct ppi_vector chain; /* uint64_t */
+	struct ppi_pool frames;      /* hashes */
+	struct ppi_vector locations; /* uint64_t: of the frames, by number */
+	struct ppi_vector chain;     /* likewise: of a stack */
 };
 
 static size_t event_of(struct merging *merging, const char *name,
@@ -191,78 +200,129 @@ static int compare_sums(const void *left, const void *right)
 	return a->event < b->event ? -1 : a->event > b->event;
 }
 
-static bool read_sums(const struct ppi_fetch *fetch, bool has_twice,
-                      struct merging *merging)
+static bool say_no_table(const struct ppi_fetch *fetch)
+{
+	ppi_say("%s: what came back is no table of portprof",
+	        ppi_fleet_shown(fetch->fleet));
+	return false;
+}
+
+static bool take_sum(struct merging *merging, char *const *fields)
+{
+	struct sum sum = {
+		.event = event_of(merging, fields[0], fields[1]),
+		.stack = strtoull(fields[2], NULL, 10),
+		.samples = strtoull(fields[3], NULL, 10),
+		.weight = strtoull(fields[4], NULL, 10),
+	};
+
+	if (sum.event != SIZE_MAX &&
+	    ppi_vector_add(&merging->sums, sizeof(sum), &sum, 1))
+		return true;
+	ppi_say("out of memory, or more than %d events: --event names one",
+	        EVENTS_MAX);
+	return false;
+}
+
+/* *is_retried: some of them were sent again. */
+static bool read_sums(const struct ppi_fetch *fetch, enum rows_of of,
+                      struct merging *merging, bool *is_retried)
 {
 	struct ppi_wire query = { 0 };
 	struct ppi_answer answer;
 	struct rows rows = { 0 };
 	bool is_good;
 
-	/* CPU time is what is looked at first, whatever else there is */
-	ppi_wire_print(&query, "SELECT event, any(unit), stack, sum(samples), "
-	               "sum(weight) FROM samples%s WHERE ",
-	               has_twice ? " FINAL" : "");
-	put_condition(fetch, &query);
-	ppi_wire_text(&query, " GROUP BY event, stack ORDER BY event != 'cpu', "
-	              "event, stack FORMAT TabSeparated");
+	put_sums(fetch, of, &query);
 	is_good = ask(fetch, &query, &answer);
 	ppi_wire_add(&answer.body, "", 1);
 	rows.at = answer.body.bytes.data;
-	while (is_good && next_row(&rows, 16)) {
-		struct sum sum = { 0 };
-
-		if (rows.count != 5) {
-			ppi_say("%s: what came back is no table of portprof",
-			        ppi_fleet_shown(fetch->fleet));
-			is_good = false;
-			break;
-		}
-		sum.event = event_of(merging, rows.fields[0], rows.fields[1]);
-		sum.stack = strtoull(rows.fields[2], NULL, 10);
-		sum.samples = strtoull(rows.fields[3], NULL, 10);
-		sum.weight = strtoull(rows.fields[4], NULL, 10);
-		is_good = sum.event != SIZE_MAX &&
-		          ppi_vector_add(&merging->sums, sizeof(sum), &sum, 1);
-		if (!is_good)
-			ppi_say("out of memory, or more than %d events: "
-			        "--event names one", EVENTS_MAX);
+	while (is_good && next_row(&rows)) {
+		is_good = rows.count == 6 ? take_sum(merging, rows.fields)
+		                          : say_no_table(fetch);
+		*is_retried |= is_good && rows.fields[5][0] == '0';
 	}
 	ppi_wire_free(&answer.body);
+	return is_good;
+}
+
+static bool read_all_sums(const struct ppi_fetch *fetch, struct merging *merging)
+{
+	bool is_retried = false, is_good;
+
+	is_good = read_sums(fetch, ALL, merging, &is_retried);
+	if (is_good && is_retried) {
+		merging->sums.count = 0;
+		is_good = read_sums(fetch, OF_ONE_TRY, merging, &is_retried) &&
+		          read_sums(fetch, OF_MORE_TRIES, merging, &is_retried);
+	}
 	if (merging->sums.count)
 		qsort(merging->sums.data, merging->sums.count,
 		      sizeof(struct sum), compare_sums);
 	return is_good;
 }
 
-/* ---- stacks ---- */
+/* ---- stacks: names of frames once, and chains of their hashes ---- */
 
-static bool put_chain(struct merging *merging, char *functions, char *modules)
+#define FRAME "cityHash64(f, m)"
+
+/* Those that samples are of. GLOBAL: the list goes to all servers, where there are
+ * several. */
+static void put_wanted(const struct ppi_fetch *fetch, struct ppi_wire *query)
 {
-	struct ppi_pprof *pprof = &merging->pprof;
-	char *function, *module;
-
-	merging->chain.count = 0;
-	while ((function = next_text(&functions)) != NULL) {
-		struct ppi_pprof_line line = { function, "", 0 };
-		uint64_t id;
-
-		module = next_text(&modules);
-		id = ppi_pprof_location(
-			pprof, module && module[0]
-			       ? ppi_pprof_mapping(pprof, 0, 0, 0, module, "")
-			       : 0, 0, &line, 1);
-		if (!ppi_vector_add(&merging->chain, sizeof(id), &id, 1))
-			return false;
+	ppi_wire_text(query, " PREWHERE ");
+	if (fetch->service) {
+		ppi_wire_text(query, "service = ");
+		ppi_clickhouse_quote(query, fetch->service);
+		ppi_wire_text(query, " AND ");
 	}
-	return true;
+	ppi_wire_text(query, "stack GLOBAL IN (SELECT stack FROM samples WHERE ");
+	put_condition(fetch, query);
+	ppi_wire_text(query, ")");
 }
 
-/* All sums of one stack are a sample. */
+static bool take_frame(struct merging *merging, char *const *fields)
+{
+	const struct ppi_pprof_line line = { fields[1], "", 0 };
+	uint64_t frame = strtoull(fields[0], NULL, 10), id;
+	size_t count = ppi_pool_count(&merging->frames);
+	struct ppi_pprof *pprof = &merging->pprof;
+
+	id = ppi_pprof_location(
+		pprof, fields[2][0] ? ppi_pprof_mapping(pprof, 0, 0, 0,
+		                                        fields[2], "") : 0,
+		0, &line, 1);
+	return ppi_pool_enter(&merging->frames, &frame, sizeof(frame)) == count &&
+	       ppi_vector_add(&merging->locations, sizeof(id), &id, 1);
+}
+
+static bool read_frames(const struct ppi_fetch *fetch, struct merging *merging)
+{
+	struct ppi_wire query = { 0 };
+	struct ppi_answer answer;
+	struct rows rows = { 0 };
+	bool is_good;
+
+	ppi_wire_text(&query, "SELECT " FRAME " AS frame, any(f), any(m) FROM "
+	              "stacks ARRAY JOIN functions AS f, modules AS m");
+	put_wanted(fetch, &query);
+	ppi_wire_text(&query, " GROUP BY frame FORMAT TabSeparated");
+	is_good = ask(fetch, &query, &answer);
+	ppi_wire_add(&answer.body, "", 1);
+	rows.at = answer.body.bytes.data;
+	while (is_good && next_row(&rows)) {
+		is_good = rows.count == 3 ? take_frame(merging, rows.fields)
+		                          : say_no_table(fetch);
+	}
+	ppi_wire_free(&answer.body);
+	return is_good;
+}
+
+/* All sums of one stack are a sample; a stack may come again, of another service. */
 static void put_sample(struct merging *merging, uint64_t stack)
 {
 	uint64_t samples[EVENTS_MAX] = { 0 }, weights[EVENTS_MAX] = { 0 };
-	const struct sum *sums = merging->sums.data;
+	struct sum *sums = merging->sums.data;
 	size_t least = 0, most = merging->sums.count;
 
 	while (least < most) {
@@ -273,45 +333,99 @@ static void put_sample(struct merging *merging, uint64_t stack)
 		else
 			most = middle;
 	}
-	if (least == merging->sums.count || sums[least].stack != stack)
+	if (least == merging->sums.count || sums[least].stack != stack ||
+	    sums[least].is_put)
 		return;
 	for (; least < merging->sums.count && sums[least].stack == stack;
 	     least++) {
 		samples[sums[least].event] += sums[least].samples;
 		weights[sums[least].event] += sums[least].weight;
+		sums[least].is_put = true;
 	}
 	ppi_pprof_sample(&merging->pprof, merging->chain.data,
 	                 merging->chain.count, samples, weights,
 	                 merging->event_count, NULL, 0);
 }
 
-/* GLOBAL: the list of stacks goes to all nodes, where there are several. */
-static bool read_stacks(const struct ppi_fetch *fetch, struct merging *merging)
+/* RowBinary: the lowest byte first (clickhouse.com/docs/interfaces/formats). */
+static bool next_number(struct ppi_proto_cursor *from, uint64_t *number)
+{
+	*number = 0;
+	if (from->end - from->at < 8)
+		return false;
+	for (unsigned i = 0; i < 8; i++)
+		*number |= (uint64_t)*from->at++ << (8 * i);
+	return true;
+}
+
+/* A stack, how many frames it has, and these. False: it is cut. *is_known: its frames
+ * are, and not of a batch that came since they were asked for. */
+static bool next_chain(struct ppi_proto_cursor *from, struct merging *merging,
+                       uint64_t *stack, bool *is_known)
+{
+	uint64_t count, frame;
+
+	*is_known = true;
+	merging->chain.count = 0;
+	if (!next_number(from, stack) || !ppi_varint_read(from, &count))
+		return false;
+	for (; count > 0; count--) {
+		uint32_t known;
+
+		if (!next_number(from, &frame))
+			return false;
+		known = ppi_pool_find(&merging->frames, &frame, sizeof(frame));
+		*is_known &= known != PPI_NONE;
+		if (*is_known &&
+		    !ppi_vector_add(&merging->chain, sizeof(uint64_t),
+		                    &PPI_AT(&merging->locations, uint64_t)[known],
+		                    1))
+			return false;
+	}
+	return true;
+}
+
+/* Of a table that somebody emptied, or a server that is away. */
+static void say_missing(const struct ppi_fetch *fetch,
+                        const struct merging *merging)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < merging->sums.count; i++) {
+		const struct sum *sum = &PPI_AT(&merging->sums, struct sum)[i];
+
+		samples += sum->is_put ? 0 : sum->samples;
+	}
+	if (samples)
+		ppi_say("%s: %" PRIu64 " samples are left out, as the table "
+		        "'stacks' does not have their stacks",
+		        ppi_fleet_shown(fetch->fleet), samples);
+}
+
+static bool read_chains(const struct ppi_fetch *fetch, struct merging *merging)
 {
 	struct ppi_wire query = { 0 };
 	struct ppi_answer answer;
-	struct rows rows = { 0 };
-	bool is_good;
+	struct ppi_proto_cursor from;
+	uint64_t stack;
+	bool is_good, is_known;
 
-	ppi_wire_text(&query, "SELECT stack, any(functions), any(modules) FROM "
-	              "stacks WHERE stack GLOBAL IN (SELECT stack FROM samples "
-	              "WHERE ");
-	put_condition(fetch, &query);
-	ppi_wire_text(&query, ") GROUP BY stack FORMAT TabSeparated");
+	ppi_wire_text(&query, "SELECT stack, arrayMap((f, m) -> " FRAME ", "
+	              "functions, modules) FROM stacks");
+	put_wanted(fetch, &query);
+	ppi_wire_text(&query, " FORMAT RowBinary");
 	is_good = ask(fetch, &query, &answer);
-	ppi_wire_add(&answer.body, "", 1);
-	rows.at = answer.body.bytes.data;
-	/* the arrays are taken apart before their escapes are undone */
-	while (is_good && next_row(&rows, 1)) {
-		if (rows.count != 3)
-			continue;
-		is_good = put_chain(merging, rows.fields[1], rows.fields[2]);
-		if (is_good)
-			put_sample(merging,
-			           strtoull(rows.fields[0], NULL, 10));
-		else
-			ppi_say("out of memory");
+	from.at = answer.body.bytes.data;
+	from.end = from.at + answer.body.bytes.count;
+	while (is_good && from.at < from.end) {
+		is_good = next_chain(&from, merging, &stack, &is_known);
+		if (is_good && is_known)
+			put_sample(merging, stack);
+		else if (!is_good)
+			say_no_table(fetch);
 	}
+	if (is_good)
+		say_missing(fetch, merging);
 	ppi_wire_free(&answer.body);
 	return is_good;
 }
@@ -320,17 +434,17 @@ bool ppi_fetch_clickhouse(const struct ppi_fetch *fetch,
                           struct ppi_wire *profile)
 {
 	struct merging merging = { 0 };
-	bool has_twice = false, is_good;
+	bool is_good;
 
 	ppi_pprof_open(&merging.pprof);
-	is_good = ask_again(fetch, &has_twice) &&
-	          read_sums(fetch, has_twice, &merging);
+	is_good = read_all_sums(fetch, &merging);
 	if (is_good)
 		ppi_pprof_types(&merging.pprof,
 		                (const char *const *)merging.events,
 		                (const char *const *)merging.units,
 		                merging.event_count);
-	is_good = is_good && read_stacks(fetch, &merging);
+	is_good = is_good && read_frames(fetch, &merging) &&
+	          read_chains(fetch, &merging);
 	if (!ppi_pprof_close(&merging.pprof, fetch->from_ns,
 	                     fetch->to_ns - fetch->from_ns, NULL, profile) &&
 	    is_good) {
@@ -344,6 +458,8 @@ bool ppi_fetch_clickhouse(const struct ppi_fetch *fetch,
 		free(merging.units[i]);
 	}
 	ppi_vector_free(&merging.sums);
+	ppi_pool_free(&merging.frames);
+	ppi_vector_free(&merging.locations);
 	ppi_vector_free(&merging.chain);
 	return is_good;
 }

@@ -11,7 +11,7 @@
  *   fetch_http.c  profiles back from Pyroscope and Parca
  *   http.c        requests, by libcurl; http_stub.c in a build without
  *   send.c        one batch: what an answer means, when to try again
- *   outbox.c      batches that wait on the disk
+ *   outbox.c      batches that wait on the disk; spool.c: the files there
  *   pprof.c       a pprof profile made piece by piece; wire.c: bytes, JSON, gzip
  */
 #ifndef PPI_FLEET_H
@@ -127,7 +127,7 @@ struct ppi_service {
 	uint64_t samples;     /* of the first event */
 };
 
-/* A process as it was when the batch was made (origin.c, outbox.c). */
+/* A process as it was when the batch was made (origin.c, spool.c). */
 struct ppi_origin {
 	uint32_t pid;
 	char *service, *program; /* path of what it runs; "" unknown */
@@ -159,7 +159,7 @@ struct ppi_batch {
 	uint64_t dropped;            /* batches that were lost before it */
 	const struct ppi_vector *own_tags; /* char *: --tag when it was measured;
 	                              * NULL: as now */
-	/* Hashes of stacks that the engine has, NULL: unknown; and of those that
+	/* Hashes of stacks and services that the engine has, NULL: unknown; and of those that
 	 * this batch brings. */
 	const struct ppi_pool *told;
 	struct ppi_vector fresh;     /* uint64_t */

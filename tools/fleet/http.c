@@ -289,6 +289,9 @@ static void set_options(struct ppi_http *http,
 		  fleet->timeout_ms < 10000 ? (long)fleet->timeout_ms : 10000 },
 		{ CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1 },
 		{ CURLOPT_NETRC, CURL_NETRC_OPTIONAL },
+		/* libcurl sends by itself once more what a connection that it
+		 * kept did not answer */
+		{ CURLOPT_FRESH_CONNECT, request->ask != NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

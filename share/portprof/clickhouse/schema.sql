@@ -7,25 +7,26 @@
 --
 -- Then: portprof push --to clickhouse+http://HOST:8123/portprof
 
--- Each stack once, by a hash of its frames; the function that was running is the
--- first, inlined functions are frames of their own. A stack that is sent again
+-- Each stack once a service, by a hash of its frames; the function that was running is
+-- the first, inlined functions are frames of their own. A stack that is sent again
 -- replaces itself.
 CREATE TABLE IF NOT EXISTS stacks
 (
+    service String,
     stack UInt64,
     functions Array(String),
     modules Array(String),
     seen DateTime
 )
 ENGINE = ReplacingMergeTree(seen)
-ORDER BY stack
+ORDER BY (service, stack)
 SETTINGS index_granularity = 1024;
 
 -- How many samples of which weight (nanoseconds, or a count) each stack had in the
 -- window that began at `time`. `function` and `module` are those that were running.
--- `labels` are texts NAME=VALUE. Rows of one batch and number are the same row:
--- what is sent again replaces itself. `again` marks rows of a second try, so that
--- readers know when to ask for FINAL.
+-- `labels` are texts NAME=VALUE. Rows of one batch and number are the same row: what is
+-- sent again replaces itself. `first` is 1 in the first try, of which there is one, and
+-- 0 in later ones; where both came, the first stays.
 CREATE TABLE IF NOT EXISTS samples
 (
     time DateTime,
@@ -43,9 +44,9 @@ CREATE TABLE IF NOT EXISTS samples
     weight UInt64,
     batch String,       -- FixedString(33) saves a byte
     row UInt32,
-    again UInt8
+    first UInt8
 )
-ENGINE = ReplacingMergeTree
+ENGINE = ReplacingMergeTree(first)
 PARTITION BY toYYYYMMDD(time)
 ORDER BY (service, event, time, host, batch, row);
 -- From 19.6 on, to drop what is older than a month:
@@ -74,8 +75,8 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(time)
 ORDER BY (time, host, batch, event);
 
--- Which function ran how long in each hour: what dashboards ask for. Rows that are
--- sent again are counted again here, and only here.
+-- Which function ran how long in each hour: what dashboards ask for. Of first tries, so
+-- that nothing is counted twice whenever it arrives; retried_hourly has the others.
 CREATE MATERIALIZED VIEW IF NOT EXISTS functions_hourly
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(hour)
@@ -91,6 +92,7 @@ AS SELECT
     sum(samples) AS samples,
     sum(weight) AS weight
 FROM samples
+WHERE first = 1
 GROUP BY hour, service, version, host, event, function, module;
 
 -- The same of all hosts and versions together: the hottest functions of a week are read
@@ -111,7 +113,40 @@ AS SELECT
     sum(samples) AS samples,
     sum(weight) AS weight
 FROM samples
+WHERE first = 1
 GROUP BY service, event, hour, function, module;
+
+-- What these two do not have: batches of which the first try never arrived, as its
+-- server was away. Usually few or none, so this is found when it is asked for.
+CREATE VIEW IF NOT EXISTS retried_hourly
+AS SELECT
+    hour,
+    service,
+    version,
+    host,
+    event,
+    function,
+    module,
+    sum(samples) AS samples,
+    sum(weight) AS weight
+FROM
+(
+    SELECT
+        any(toStartOfHour(time)) AS hour,
+        service,
+        any(version) AS version,
+        any(host) AS host,
+        event,
+        any(function) AS function,
+        any(module) AS module,
+        any(samples) AS samples,
+        any(weight) AS weight
+    FROM samples
+    WHERE (service, event, time) IN (SELECT service, event, time FROM samples WHERE first = 0)
+    GROUP BY service, event, batch, row
+    HAVING max(first) = 0
+)
+GROUP BY hour, service, version, host, event, function, module;
 
 -- Several servers. On each the tables above, in the database portprof; and a second
 -- database, to which portprof pushes and from which it fetches. A batch stays on one
