@@ -70,4 +70,16 @@ static inline bool ppi_lock_soon(pthread_mutex_t *lock)
 	return pthread_mutex_timedlock(lock, &until) == 0;
 }
 
+/* A condition that is waited for by CLOCK_MONOTONIC: setting the time changes no
+ * wait. */
+static inline void ppi_condition_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t by;
+
+	pthread_condattr_init(&by);
+	pthread_condattr_setclock(&by, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &by);
+	pthread_condattr_destroy(&by);
+}
+
 #endif

@@ -87,12 +87,7 @@ static void wait_until(const struct timespec *until)
 #else
 static void init_work(void)
 {
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&helper.work, &attr);
-	pthread_condattr_destroy(&attr);
+	ppi_condition_init(&helper.work);
 }
 
 static void destroy_work(void)

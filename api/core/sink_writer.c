@@ -174,7 +174,7 @@ static struct ppi_run window_of(const struct ppi_writer *writer,
 	for (size_t i = 0; i < run->plan->event_count; i++)
 		subtract(&window->own[i], &window->before[i]);
 	own.stats = window->own;
-	own.start_realtime_ns += window->ran_ns;
+	own.start_realtime_ns += window->ran_ns + (uint64_t)window->set_ns;
 	own.duration_ns = since(run->duration_ns, window->ran_ns);
 	return own;
 }
@@ -479,6 +479,21 @@ static bool make_window(struct ppi_window *window, size_t events)
 	return window->before != NULL;
 }
 
+/* What a clock gains or loses in a window while it is adjusted is no step. */
+enum { STEP_LEAST_NS = 1000000000 };
+
+/* A clock that was set, or a machine that slept (which CLOCK_MONOTONIC of Linux does not
+ * count): from here on times are those of now. */
+static void follow_clock(struct ppi_writer *writer)
+{
+	int64_t step = (int64_t)(realtime_at_zero() - writer->table.realtime_ns);
+
+	if (step > -STEP_LEAST_NS && step < STEP_LEAST_NS)
+		return;
+	writer->table.realtime_ns += (uint64_t)step;
+	writer->window.set_ns += step;
+}
+
 static portprof_status begin_window(struct ppi_sink *sink,
                                     const struct ppi_run *run,
                                     struct ppi_diag *why)
@@ -494,6 +509,7 @@ static portprof_status begin_window(struct ppi_sink *sink,
 	window->ran_ns = run->duration_ns;
 	window->lost_samples = sink->stats.lost_samples;
 	window->is_later = true;
+	follow_clock(writer);
 	/* what found no room in the other file was counted as lost */
 	writer->is_pending = writer->is_broken = false;
 	writer->pending_samples = writer->pending_weight = 0;

@@ -115,6 +115,7 @@ struct ppi_window {
 	portprof_stats *before; /* one an event; NULL: nothing */
 	portprof_stats *own;    /* room for what was counted since */
 	uint64_t ran_ns, lost_samples;
+	int64_t set_ns;         /* how far the clock was set since the first */
 	bool is_later;          /* another came before it */
 };
 

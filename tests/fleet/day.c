@@ -3,7 +3,8 @@
  * A day of an agent, in two minutes at most: a session of so many windows, threads
  * that come and go, and code that is mapped under new names. Prints as TAP whether
  * the windows add up to the session's own account, each begins where the one
- * before it ended, and memory and descriptors stay as they were after a tenth.
+ * before it ended, and memory and descriptors stay as they were after a tenth. Half
+ * way the clock is set, and what comes then has the time of then.
  *
  * usage: day BACKEND WINDOWS FOLDER
  */
@@ -13,16 +14,37 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { MEMORY_KIB = 4096 };
+
+/* The time is what the system says, and this; the library asks here, too. */
+enum { SET_S = 8 * 3600 };
+static atomic_long set_s;
+
+#if defined(__linux__) && defined(SYS_clock_gettime) && LONG_MAX > INT32_MAX
+#define SETS_CLOCK 1
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int status = (int)syscall(SYS_clock_gettime, clock, now);
+
+	if (status == 0 && clock == CLOCK_REALTIME)
+		now->tv_sec += atomic_load(&set_s);
+	return status;
+}
+#else
+#define SETS_CLOCK 0
+#endif
 
 static volatile unsigned long spun;
 static unsigned cases, failed;
@@ -113,8 +135,17 @@ static unsigned descriptors(void)
 struct sums {
 	uint64_t samples, weight, total, kept, delivered, lost, ends_ns;
 	int64_t open; /* unattributed less excess */
-	unsigned windows, gaps;
+	unsigned windows, gaps, steps;
 };
+
+/* Until a tick later the time is the one that was set. */
+static bool is_step(uint64_t ended_ns, uint64_t began_ns)
+{
+	const uint64_t set_ns = SET_S * UINT64_C(1000000000);
+
+	return began_ns - ended_ns > set_ns - set_ns / 100 &&
+	       began_ns - ended_ns < set_ns + set_ns / 100;
+}
 
 static void add(const char *path, struct sums *sums)
 {
@@ -138,7 +169,10 @@ static void add(const char *path, struct sums *sums)
 	sums->lost += stats->lost_samples;
 	sums->open += (int64_t)(stats->unattributed_weight -
 	                        stats->excess_weight);
-	sums->gaps += sums->ends_ns && sums->ends_ns != origin->start_ns;
+	if (sums->ends_ns && is_step(sums->ends_ns, origin->start_ns))
+		sums->steps++;
+	else
+		sums->gaps += sums->ends_ns && sums->ends_ns != origin->start_ns;
 	sums->gaps += !origin->is_complete;
 	sums->ends_ns = origin->start_ns + origin->duration_ns;
 	sums->windows++;
@@ -153,6 +187,7 @@ static void compare(const struct sums *sums, const portprof_stats *stats,
 	       sums->samples, sums->windows, sums->lost);
 	check(sums->windows == windows, "each window is there");
 	check(sums->gaps == 0, "each is whole and begins where one ended");
+	check(sums->steps == SETS_CLOCK, "or when the clock was set");
 	check(sums->samples > 0 && sums->samples == stats->kept_samples,
 	      "samples are the session's");
 	check(sums->kept == stats->kept_samples &&
@@ -192,6 +227,8 @@ int main(int argc, char **argv)
 		if (i % 4 == 0)
 			spin_in_thread();
 		map_news(argv[3], i);
+		if (i == windows / 2)
+			atomic_store(&set_s, SET_S);
 		snprintf(path[i % 2], sizeof(path[0]), "%s/window-%u", argv[3],
 		         i);
 		if (i < windows) {

@@ -249,11 +249,9 @@ static void wake_sender(struct ppi_push *push)
 
 static void wait_for_news(struct ppi_push *push, uint64_t wait_ms)
 {
-	uint64_t until_ns = 0;
-	struct timespec until;
+	const struct timespec until =
+		ppi_time_of(ppi_monotonic_ns() + wait_ms * 1000000u);
 
-	ppi_clock_ns(CLOCK_REALTIME, &until_ns);
-	until = ppi_time_of(until_ns + wait_ms * 1000000u);
 	pthread_mutex_lock(&push->lock);
 	/* while an engine is not ready, news do not make it so */
 	while (!push->is_over && (wait_ms || !push->has_news)) {
@@ -382,7 +380,7 @@ struct ppi_push *ppi_push_begin(struct ppi_record *record)
 	keep_memory_small();
 	push->record = record;
 	pthread_mutex_init(&push->lock, NULL);
-	pthread_cond_init(&push->news, NULL);
+	ppi_condition_init(&push->news);
 	push->folder = find_folder(options);
 	push->http = ppi_http_open(&options->fleet);
 	if (push->http && push->folder)

@@ -207,13 +207,8 @@ static bool wait_until(struct reader *reader, uint64_t until_ns)
 	pthread_mutex_lock(&reader->turn_lock);
 	while (!reader->is_over && !reader->is_wanted &&
 	       ppi_monotonic_ns() < until_ns) {
-		uint64_t left = until_ns - ppi_monotonic_ns();
-		struct timespec until;
+		const struct timespec until = ppi_time_of(until_ns);
 
-		clock_gettime(CLOCK_REALTIME, &until);
-		left += (uint64_t)until.tv_nsec;
-		until.tv_sec += (time_t)(left / 1000000000u);
-		until.tv_nsec = (long)(left % 1000000000u);
 		pthread_cond_timedwait(&reader->turn, &reader->turn_lock,
 		                       &until);
 	}
@@ -394,14 +389,14 @@ static int run(struct top_options *all)
 		.live = { .turn = turn, .end = end },
 		.reader = { .data = { .lock = PTHREAD_MUTEX_INITIALIZER,
 		                      .is_live = true },
-		            .turn_lock = PTHREAD_MUTEX_INITIALIZER,
-		            .turn = PTHREAD_COND_INITIALIZER },
+		            .turn_lock = PTHREAD_MUTEX_INITIALIZER },
 		.title = { .verb = "top", .ended = "", .save = save },
 		.start = all->start,
 	};
 	char *folder = NULL, *path = NULL;
 	int status = PPI_EXIT_RECORD;
 
+	ppi_condition_init(&top.reader.turn);
 	top.start.event = SIZE_MAX;
 	/* -p and its likes: once they are found */
 	ppi_record_title(options, top.live.title, sizeof(top.live.title));
