@@ -12,6 +12,7 @@
 #include "base/clock_ns.h"
 #include "base/foreign_file.h"
 #include "base/processes.h"
+#include "base/vector.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,9 +33,6 @@ static bool is_made(const char *path)
 }
 
 /* ---- tables from memory ---- */
-
-/* Larger programs are read from their files alone. */
-#define IMAGE_MAX (UINT64_C(64) << 20)
 
 static bool find_line(uint32_t pid, uint64_t address, struct ppi_mapping *line)
 {
@@ -78,63 +76,87 @@ static bool is_same_file(const struct ppi_mapping *a, const struct ppi_mapping *
 	       strcmp(a->name, b->name) == 0;
 }
 
-/*
- * The file as far as it is mapped, each part at its place. What the loader
- * has changed in it is data; tables are not. Sections are mapped by nobody.
- */
-static char *copy_image(uint32_t pid, const struct ppi_mapping *of, size_t *size)
+/* Where in memory a part of the file is. */
+struct part {
+	uint64_t offset, bytes, start;
+};
+
+/* A file as far as a process has mapped it. What the loader has changed in it is data;
+ * tables are not. */
+struct mapped {
+	struct ppi_vector parts; /* struct part */
+	int memory;
+};
+
+static const struct part *part_at(const struct mapped *mapped, uint64_t offset)
 {
-	enum { E_SHOFF = 40, E_SHNUM = 60, E_SHSTRNDX = 62, HEADER = 64 };
+	for (size_t i = 0; i < mapped->parts.count; i++) {
+		const struct part *part = &PPI_AT(&mapped->parts, struct part)[i];
+
+		if (offset >= part->offset && offset - part->offset < part->bytes)
+			return part;
+	}
+	return NULL;
+}
+
+static bool read_mapped(void *context, uint64_t offset, void *bytes,
+                        size_t count)
+{
+	const struct mapped *mapped = context;
+	char *to = bytes;
+
+	while (count) {
+		const struct part *part = part_at(mapped, offset);
+		uint64_t into, step;
+
+		if (!part)
+			return false;
+		into = offset - part->offset;
+		step = part->bytes - into < count ? part->bytes - into : count;
+		if (ppi_foreign_read(mapped->memory, to, (size_t)step,
+		                     part->start + into) != step)
+			return false;
+		to += step;
+		offset += step;
+		count -= (size_t)step;
+	}
+	return true;
+}
+
+static void find_parts(struct mapped *mapped, uint32_t pid,
+                       const struct ppi_mapping *of)
+{
 	FILE *maps = ppi_maps_open(pid);
-	int memory = ppi_process_memory(pid);
 	struct ppi_mapping line;
-	char *image = NULL;
 
-	*size = 0;
-	while (maps && memory >= 0 && ppi_maps_next(maps, &line)) {
-		uint64_t bytes = line.end - line.start;
-		char *grown;
+	while (maps && ppi_maps_next(maps, &line)) {
+		const struct part part = { line.offset, line.end - line.start,
+			                   line.start };
 
-		if (!is_same_file(&line, of) || line.offset > IMAGE_MAX ||
-		    bytes > IMAGE_MAX - line.offset)
-			continue;
-		if (line.offset + bytes > *size) {
-			grown = realloc(image, (size_t)(line.offset + bytes));
-			if (!grown)
-				break;
-			memset(grown + *size, 0,
-			       (size_t)(line.offset + bytes) - *size);
-			image = grown;
-			*size = (size_t)(line.offset + bytes);
-		}
-		ppi_foreign_read(memory, image + line.offset, (size_t)bytes,
-		        line.start);
+		if (is_same_file(&line, of) &&
+		    !ppi_vector_add(&mapped->parts, sizeof(part), &part, 1))
+			break;
 	}
 	if (maps)
 		fclose(maps);
-	if (memory >= 0)
-		close(memory);
-	if (*size >= HEADER) {
-		memset(image + E_SHOFF, 0, 8);
-		memset(image + E_SHNUM, 0, 2);
-		memset(image + E_SHSTRNDX, 0, 2);
-	}
-	return image;
 }
 
 static struct ppi_frame_rules *
-open_image(const struct ppi_machine *machine, uint32_t pid,
-           const struct ppi_mapping *line, const unsigned char *build_id,
-           size_t build_id_bytes)
+open_mapped(const struct ppi_machine *machine, uint32_t pid,
+            const struct ppi_mapping *line, const unsigned char *build_id,
+            size_t build_id_bytes)
 {
+	struct mapped mapped = { .memory = ppi_process_memory(pid) };
+	const struct ppi_frame_source source = { read_mapped, &mapped, true };
 	struct ppi_frame_rules *rules = NULL;
-	size_t size;
-	char *image = copy_image(pid, line, &size);
 
-	if (image && size >= 64 && memcmp(image, "\177ELF", 4) == 0)
-		rules = ppi_frame_rules_open(machine, -1, image, size, build_id,
-		                       build_id_bytes);
-	free(image);
+	if (mapped.memory < 0)
+		return NULL;
+	find_parts(&mapped, pid, line);
+	rules = ppi_frame_rules_open(machine, &source, build_id,
+	                             build_id_bytes);
+	ppi_vector_free(&mapped.parts);
+	close(mapped.memory);
 	return rules;
 }
 
@@ -144,6 +166,11 @@ open_image(const struct ppi_machine *machine, uint32_t pid,
 enum { PATH_ROOM = 4096 };
 
 enum { ROOT_BYTES = 64 }; /* "/proc/PID/root" */
+
+static bool read_file(void *fd, uint64_t offset, void *bytes, size_t count)
+{
+	return ppi_foreign_read(*(int *)fd, bytes, count, offset) == count;
+}
 
 /* What the file behind the path is now may be another than was mapped; where
  * no build-id tells, its number does. */
@@ -155,12 +182,13 @@ static struct ppi_frame_rules *open_file(const struct ppi_machine *machine,
 	struct ppi_frame_rules *rules = NULL;
 	struct stat at;
 	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at);
+	const struct ppi_frame_source source = { read_file, &fd, false };
 
 	if (fd < 0)
 		return NULL;
 	if (build_id_bytes || !inode || (uint64_t)at.st_ino == inode)
-		rules = ppi_frame_rules_open(machine, fd, NULL, 0, build_id,
-		                       build_id_bytes);
+		rules = ppi_frame_rules_open(machine, &source, build_id,
+		                             build_id_bytes);
 	close(fd);
 	return rules;
 }
@@ -184,8 +212,8 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 	if (strcmp(path, "[vdso]") == 0) {
 		if (!find_vdso(&line))
 			return false;
-		*rules = open_image(machine, (uint32_t)getpid(), &line, NULL,
-		                    0);
+		*rules = open_mapped(machine, (uint32_t)getpid(), &line, NULL,
+		                     0);
 		return *rules != NULL;
 	}
 	if (is_made(path))
@@ -198,8 +226,8 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 	if (!*rules && !is_alive)
 		*rules = open_file(machine, path, 0, build_id, build_id_bytes);
 	if (!*rules && is_alive)
-		*rules = open_image(machine, pid, &line, build_id,
-		                    build_id_bytes);
+		*rules = open_mapped(machine, pid, &line, build_id,
+		                     build_id_bytes);
 	return *rules || !is_alive;
 }
 

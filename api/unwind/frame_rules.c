@@ -297,10 +297,9 @@ struct ppi_frame_rules {
 	Dwarf_CFI *cfi;
 };
 
-struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                             const char *bytes, size_t size,
-                                             const unsigned char *build_id,
-                                             size_t build_id_bytes)
+struct ppi_frame_rules *ppi_frame_rules_open(
+	const struct ppi_machine *machine, const struct ppi_frame_source *source,
+	const unsigned char *build_id, size_t build_id_bytes)
 {
 	struct ppi_frame_rules *rules;
 
@@ -310,8 +309,8 @@ struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, 
 	if (!rules)
 		return NULL;
 	rules->machine = machine;
-	rules->table = ppi_frame_table_open(machine->elf_machine, fd, bytes,
-	                                    size, build_id, build_id_bytes);
+	rules->table = ppi_frame_table_open(machine->elf_machine, source,
+	                                    build_id, build_id_bytes);
 	if (rules->table)
 		return rules;
 	free(rules);

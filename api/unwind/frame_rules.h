@@ -3,6 +3,7 @@
 #ifndef PPI_UNWIND_FRAME_RULES_H
 #define PPI_UNWIND_FRAME_RULES_H
 
+#include "api/unwind/frame_table.h"
 #include "api/unwind/machine.h"
 
 enum ppi_rule_kind {
@@ -34,15 +35,11 @@ struct ppi_frame_rules;
 /* The words why there are no tables, or NULL. */
 const char *ppi_frame_rules_missing(void);
 
-/*
- * Tables of the ELF file `fd`, or of `bytes` when fd is -1: an image as it
- * would be in the file, which may be freed. NULL when there are none for this
- * machine. `build_id` (may be empty) must be the image's own.
- */
-struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                 const char *bytes, size_t size,
-                                 const unsigned char *build_id,
-                                 size_t build_id_bytes);
+/* Tables of an ELF file (ppi_frame_table_open). NULL when there are none for this
+ * machine. */
+struct ppi_frame_rules *ppi_frame_rules_open(
+	const struct ppi_machine *machine, const struct ppi_frame_source *source,
+	const unsigned char *build_id, size_t build_id_bytes);
 void ppi_frame_rules_close(struct ppi_frame_rules *rules);
 
 /* The memory that they take, with about what libdw makes of one entry. */

@@ -7,15 +7,12 @@ const char *ppi_frame_rules_missing(void)
 	return "portprof was built without elfutils (--with-libdw)";
 }
 
-struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                             const char *bytes, size_t size,
-                                             const unsigned char *build_id,
-                                             size_t build_id_bytes)
+struct ppi_frame_rules *ppi_frame_rules_open(
+	const struct ppi_machine *machine, const struct ppi_frame_source *source,
+	const unsigned char *build_id, size_t build_id_bytes)
 {
 	(void)machine;
-	(void)fd;
-	(void)bytes;
-	(void)size;
+	(void)source;
 	(void)build_id;
 	(void)build_id_bytes;
 	return NULL;

@@ -9,7 +9,6 @@
 #include "api/unwind/frame_table.h"
 
 #include "base/elf.h"
-#include "base/foreign_file.h"
 #include "base/vector.h"
 
 #include <dwarf.h>
@@ -195,9 +194,7 @@ struct row {
 };
 
 struct ppi_frame_table {
-	int fd; /* while it is opened, as the image */
-	const char *image;
-	size_t image_bytes;
+	const struct ppi_frame_source *source; /* while it is opened */
 	size_t segment_count;
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct part frames, header;
@@ -213,24 +210,17 @@ struct ppi_frame_table {
 static bool read_at(const struct ppi_frame_table *table, uint64_t offset,
                     void *out, size_t bytes)
 {
-	if (table->fd < 0) {
-		if (offset > table->image_bytes ||
-		    bytes > table->image_bytes - offset)
-			return false;
-		memcpy(out, table->image + offset, bytes);
-		return true;
-	}
-	return ppi_foreign_read(table->fd, out, bytes, offset) == bytes;
+	return table->source->read(table->source->context, offset, out, bytes);
 }
 
 static bool take_part(const struct ppi_frame_table *table, uint64_t offset,
                       uint64_t bytes, uint64_t address, struct part *part)
 {
-	if (bytes == 0 || bytes > TABLE_MAX)
-		return false;
-	/* before there is room for what the image does not have */
-	if (table->fd < 0 && (offset > table->image_bytes ||
-	                      bytes > table->image_bytes - offset))
+	unsigned char last;
+
+	/* before there is room for what is not there */
+	if (bytes == 0 || bytes > TABLE_MAX ||
+	    !read_at(table, offset + bytes - 1, &last, 1))
 		return false;
 	part->size = (size_t)bytes;
 	part->address = address;
@@ -642,28 +632,23 @@ static bool take_table(struct ppi_frame_table *table, const Elf64_Ehdr *header)
 	for (size_t i = 0; i < table->segment_count; i++)
 		if (table->segments[i].p_type == PT_GNU_EH_FRAME)
 			return take_header(table, &table->segments[i]);
-	return take_section(table, header);
+	return !table->source->is_mapped && take_section(table, header);
 }
 
-struct ppi_frame_table *ppi_frame_table_open(uint16_t machine, int fd,
-                                             const char *bytes, size_t size,
-                                             const unsigned char *build_id,
-                                             size_t build_id_bytes)
+struct ppi_frame_table *ppi_frame_table_open(
+	uint16_t machine, const struct ppi_frame_source *source,
+	const unsigned char *build_id, size_t build_id_bytes)
 {
 	struct ppi_frame_table *table = calloc(1, sizeof(*table));
 	Elf64_Ehdr header;
 
 	if (!table)
 		return NULL;
-	table->fd = fd;
-	table->image = bytes;
-	table->image_bytes = size;
+	table->source = source;
 	if (take_segments(table, machine, &header) &&
 	    is_same_build(table, build_id, build_id_bytes) &&
 	    take_table(table, &header)) {
-		table->fd = -1; /* it may be closed, and its number another's */
-		table->image = NULL;
-		table->image_bytes = 0;
+		table->source = NULL;
 		return table;
 	}
 	ppi_frame_table_close(table);

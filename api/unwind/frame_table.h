@@ -23,16 +23,21 @@ struct ppi_frame_entry {
 	uint64_t start;       /* the address where it begins */
 };
 
+/* Where a file is read: `read` is false unless it has all of the bytes. */
+struct ppi_frame_source {
+	bool (*read)(void *context, uint64_t offset, void *bytes, size_t count);
+	void *context;
+	bool is_mapped; /* by a process, so that sections are not there */
+};
+
 /*
- * Of the file `fd`, which may be closed afterwards, or of `bytes` when fd is
- * -1: an image as it would be in the file, which may be freed. NULL when the file
- * is for another machine (ELF's number), has another build-id (unless
- * `build_id_bytes` is 0; it may be the beginning of one) or no table.
+ * The source may be closed afterwards. NULL when the file is for another machine
+ * (ELF's number), has another build-id (unless `build_id_bytes` is 0; it may be the
+ * beginning of one) or no table.
  */
-struct ppi_frame_table *ppi_frame_table_open(uint16_t machine, int fd,
-                                             const char *bytes, size_t size,
-                                             const unsigned char *build_id,
-                                             size_t build_id_bytes);
+struct ppi_frame_table *ppi_frame_table_open(
+	uint16_t machine, const struct ppi_frame_source *source,
+	const unsigned char *build_id, size_t build_id_bytes);
 void ppi_frame_table_close(struct ppi_frame_table *table);
 
 /* The memory that it takes. */

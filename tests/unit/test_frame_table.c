@@ -26,9 +26,27 @@ static const struct kit_function functions[] = {
 
 enum { FUNCTIONS = 3, TABLE_AT = KIT_TEXT + KIT_TEXT_BYTES };
 
-static struct ppi_frame_table *open_image(const char *image, size_t size)
+struct image {
+	const char *bytes;
+	size_t size;
+};
+
+static bool read_image(void *context, uint64_t offset, void *bytes, size_t count)
 {
-	return ppi_frame_table_open(KIT_X86_64, -1, image, size, NULL, 0);
+	const struct image *image = context;
+
+	if (offset > image->size || count > image->size - offset)
+		return false;
+	memcpy(bytes, image->bytes + offset, count);
+	return true;
+}
+
+static struct ppi_frame_table *open_image(const char *bytes, size_t size)
+{
+	struct image image = { bytes, size };
+	const struct ppi_frame_source source = { read_image, &image, false };
+
+	return ppi_frame_table_open(KIT_X86_64, &source, NULL, 0);
 }
 
 /* The frame size that the entry of this address says, by its program. */
@@ -134,10 +152,12 @@ static void other_machines_have_no_table(void **state)
 {
 	size_t size;
 	char *image = kit_image(KIT_ARM64, functions, FUNCTIONS, &size);
+	struct image of = { image, size };
+	const struct ppi_frame_source source = { read_image, &of, false };
 
 	(void)state;
 	assert_null(open_image(image, size));
-	assert_null(ppi_frame_table_open(KIT_ARM64, -1, image, size,
+	assert_null(ppi_frame_table_open(KIT_ARM64, &source,
 	                                 (const unsigned char *)"\1", 1));
 	free(image);
 }

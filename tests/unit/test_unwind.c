@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -478,6 +479,75 @@ static void tables_are_opened_again(void **state)
 	assert_int_equal(s.unwinder->code.table_bytes, 2 * one);
 	unlink(other);
 	free(other);
+	end(&s);
+}
+
+/* A program of 80 MiB, code first and tables last, of which a process has these
+ * parts, and nobody the file any more. False where code may not be mapped. */
+static bool map_large(char **code, char **path)
+{
+	enum { TABLE_AT = KIT_TEXT + KIT_TEXT_BYTES };
+	const size_t far = 80 << 20;
+	Elf64_Phdr segments[3];
+	Elf64_Ehdr header;
+	char *image, deleted[] = " (deleted)";
+	size_t size;
+	int fd;
+
+	image = kit_image(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]), &size);
+	memcpy(&header, image, sizeof(header));
+	memcpy(segments, image + header.e_phoff, 2 * sizeof(segments[0]));
+	segments[2] = segments[0];
+	segments[0].p_filesz = segments[0].p_memsz = TABLE_AT;
+	segments[2].p_flags = PF_R;
+	segments[2].p_offset = far + TABLE_AT;
+	segments[2].p_vaddr = TABLE_AT;
+	segments[2].p_filesz = segments[2].p_memsz = size - TABLE_AT;
+	segments[1].p_offset += far;
+	header.e_phnum = 3;
+	memcpy(image, &header, sizeof(header));
+	memcpy(image + header.e_phoff, segments, sizeof(segments));
+	*path = calloc(1, 64);
+	assert_non_null(*path);
+	strcpy(*path, "/tmp/portprof-large.XXXXXX");
+	fd = mkstemp(*path);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, image, TABLE_AT, 0), TABLE_AT);
+	assert_int_equal(pwrite(fd, image + TABLE_AT, size - TABLE_AT,
+	                        (off_t)(far + TABLE_AT)), size - TABLE_AT);
+	*code = mmap(NULL, TABLE_AT, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mmap(NULL, size - TABLE_AT, PROT_READ, MAP_PRIVATE,
+	                          fd, (off_t)(far + TABLE_AT)), MAP_FAILED);
+	close(fd);
+	unlink(*path);
+	strcat(*path, deleted);
+	free(image);
+	return *code != MAP_FAILED;
+}
+
+/* Tables that only the process has are read there, and nothing else of it. */
+static void a_large_program_may_be_deleted(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+	struct stage s;
+	char *code, *path;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	if (!map_large(&code, &path))
+		skip();
+	at = (uint64_t)(uintptr_t)code;
+	note_module(s.unwinder, pid, at + KIT_TEXT, KIT_TEXT_BYTES, KIT_TEXT,
+	            path);
+	s.words[0] = at + 0x1050;
+	s.words[4] = at + 0x1090;
+	set_register(&s, 16, at + 0x1000);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, at + 0x1000, at + 0x1050, at + 0x1090);
+	assert_in_range(s.unwinder->code.table_bytes, 1, 1 << 16);
+	free(path);
 	end(&s);
 }
 
@@ -1282,6 +1352,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
 		cmocka_unit_test(tables_are_opened_again),
+		cmocka_unit_test(a_large_program_may_be_deleted),
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(functions_end_where_they_are_returned_to),
 		cmocka_unit_test(frame_pointers_lead_past_the_copy),
