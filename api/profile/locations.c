@@ -201,6 +201,8 @@ void ppi_returns_close(struct ppi_returns *returns)
 {
 	ppi_vector_free(&returns->files);
 	ppi_vector_free(&returns->verdicts);
+	ppi_pool_free(&returns->asked);
+	ppi_vector_free(&returns->answers);
 }
 
 static const char *string_at(const struct ppi_locations *locations,
@@ -281,6 +283,28 @@ static uint8_t ask(struct ppi_returns *returns, uint32_t mapping,
 	                                                         CANNOT_BE;
 }
 
+enum { ANSWERS_MAX = 1 << 14 };
+
+static uint8_t ask_once(struct ppi_returns *returns,
+                        const struct ppi_location_key *key)
+{
+	uint32_t number;
+	uint8_t answer;
+
+	if (ppi_pool_count(&returns->asked) >= ANSWERS_MAX) {
+		ppi_pool_clear(&returns->asked);
+		returns->answers.count = 0;
+	}
+	number = ppi_pool_find(&returns->asked, key, sizeof(*key));
+	if (number != PPI_NONE)
+		return PPI_AT(&returns->answers, uint8_t)[number];
+	answer = ask(returns, (uint32_t)key->mapping, key->address + 1);
+	if (ppi_vector_add(&returns->answers, 1, &answer, 1) &&
+	    ppi_pool_enter(&returns->asked, key, sizeof(*key)) == PPI_NONE)
+		returns->answers.count--;
+	return answer;
+}
+
 static uint8_t verdict_of(struct ppi_returns *returns, uint64_t id)
 {
 	const struct ppi_locations *locations = returns->locations;
@@ -301,9 +325,8 @@ static uint8_t verdict_of(struct ppi_returns *returns, uint64_t id)
 	verdict = &PPI_AT(&returns->verdicts, uint8_t)[number];
 	key = ppi_pool_key(&locations->keys, (uint32_t)number, NULL);
 	if (*verdict == UNASKED)
-		*verdict = key->mapping == PPI_NONE ? CAN_BE :
-		           ask(returns, (uint32_t)key->mapping,
-		               key->address + 1);
+		*verdict = key->mapping == PPI_NONE ? CAN_BE
+		                                    : ask_once(returns, key);
 	return *verdict;
 }
 

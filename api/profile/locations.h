@@ -67,6 +67,10 @@ struct ppi_returns {
 	struct ppi_locations *locations;
 	struct ppi_vector files;    /* struct returns_file, by mapping */
 	struct ppi_vector verdicts; /* uint8_t, by location */
+	/* What was asked, and the answers, which outlive the numbers of locations:
+	 * those of a recording's next window are others. */
+	struct ppi_pool asked;      /* struct ppi_location_key */
+	struct ppi_vector answers;  /* uint8_t */
 	uint64_t base;              /* the locations' when they were made */
 };
 

@@ -24,10 +24,13 @@ enum question {
 	END_OF_FUNCTION
 };
 
+/* Of an address of a process; or of a place in a file, whose answer is that of all
+ * processes that have mapped it. */
 struct slot {
 	uint64_t address, answer;
-	uint32_t pid;
+	uint32_t pid;     /* or the file's serial */
 	uint8_t question; /* 0 = free */
+	bool is_of_file;
 };
 
 /* Of a return address by way of another, `inner`: places in a file that processes
@@ -39,7 +42,7 @@ struct way {
 };
 
 /* Searches of all of a program's code; each takes some ms. */
-enum { SLOTS = 1 << 10, WAYS = 1 << 8, SEARCHES = 64 };
+enum { SLOTS = 1 << 12, WAYS = 1 << 8, SEARCHES = 64 };
 
 struct ppi_code_places {
 	struct slot slots[SLOTS];
@@ -109,7 +112,8 @@ static enum ppi_code_kind kind_of_first(unsigned machine,
 	}
 }
 
-static uint64_t find(const struct ppi_code_place *place, enum question question)
+static uint64_t find(const struct ppi_code_place *place, enum question question,
+                     bool *is_read)
 {
 	enum { BEFORE = PPI_STUB_BEFORE, AFTER = PPI_RETURN_AFTER };
 	unsigned char bytes[BEFORE + AFTER];
@@ -119,7 +123,8 @@ static uint64_t find(const struct ppi_code_place *place, enum question question)
 	struct ppi_code_end end;
 	uint64_t target;
 
-	if (got < BEFORE)
+	*is_read = got >= BEFORE;
+	if (!*is_read)
 		return question == FOLLOWS_CALL;
 	switch (question) {
 	case FOLLOWS_CALL:
@@ -157,24 +162,36 @@ static uint64_t find_start(const struct ppi_code_place *place)
 		                     (size_t)before, place->address) : 0;
 }
 
+/* Whether the answer is no address. */
+static bool is_of_code(enum question question)
+{
+	return question != CALL_TARGET && question != FUNCTION_START;
+}
+
 static uint64_t ask(struct ppi_code_places *bytes,
                     const struct ppi_code_place *place,
                     enum question question)
 {
-	uint64_t address = place->address;
-	struct slot *slot = &bytes->slots[(address ^ address >> 10 ^
-	                                   place->pid ^ question * 257u) %
-	                                  SLOTS];
+	struct slot key = { place->address, 0, place->pid, (uint8_t)question,
+		            place->extent && is_of_code(question) };
+	struct slot *slot;
+	bool is_read = true;
 
-	if (slot->address != address || slot->pid != place->pid ||
-	    slot->question != question) {
-		slot->address = address;
-		slot->pid = place->pid;
-		slot->question = (uint8_t)question;
-		slot->answer = question == FUNCTION_START
-			? find_start(place) : find(place, question);
+	if (key.is_of_file) {
+		key.address += place->extent->shift;
+		key.pid = ppi_code_map_serial(place->extent);
 	}
-	return slot->answer;
+	slot = &bytes->slots[(key.address ^ key.address >> 10 ^ key.pid ^
+	                      question * 257u) % SLOTS];
+	if (slot->address == key.address && slot->pid == key.pid &&
+	    slot->question == question && slot->is_of_file == key.is_of_file)
+		return slot->answer;
+	key.answer = question == FUNCTION_START
+		? find_start(place) : find(place, question, &is_read);
+	/* a process that has ended says nothing of the others */
+	if (is_read || !key.is_of_file)
+		*slot = key;
+	return key.answer;
 }
 
 bool ppi_code_follows_call(struct ppi_code_places *bytes,
