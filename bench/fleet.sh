@@ -80,34 +80,51 @@ clickhouse 1 "SELECT table, sum(rows), sum(bytes), round(sum(bytes) / $samples, 
 echo "table, rows, bytes, bytes a sample:"
 cat bytes
 
-# timed WORDS COMMAND...: the median and the extremes of RUNS
+# timed WORDS COMMAND..., or ask QUERY: the median and the extremes of RUNS, and the CPU
+# time of the command and of the server in it, which a busy machine does not stretch
+cat >timed.py <<'EOF2'
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+
+url, server, runs, words = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+
+
+def ticks():
+    with open("/proc/%d/stat" % server) as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run():
+    if sys.argv[5] == "ask":
+        urllib.request.urlopen(url, sys.argv[6].encode(), timeout=3600).read()
+    else:
+        subprocess.run(sys.argv[5:], check=True, stdout=subprocess.DEVNULL)
+
+
+taken = []
+for _ in range(runs):
+    own, engine, began = os.times(), ticks(), time.monotonic()
+    run()
+    now = os.times()
+    taken.append((time.monotonic() - began, now[2] + now[3] - own[2] - own[3],
+                  ticks() - engine))
+wall, own, engine = (sorted(one) for one in zip(*taken))
+middle = len(taken) // 2
+print("%-42s %6.2f s (%.2f to %.2f), CPU time %.2f s own, %.2f s of the engine" % (
+    words, wall[middle], wall[0], wall[-1], own[middle], engine[middle]), flush=True)
+EOF2
 timed() {
 	timed_words=$1
 	shift
-	: >seconds
-	for _ in $(seq "$runs"); do
-		began=$(now)
-		"$@" >answer 2>words || { cat words >&2; exit 1; }
-		since "$began" >>seconds
-		echo >>seconds
-	done
-	sort -n seconds | awk -v words="$timed_words" '{ t[NR] = $1 }
-		END { printf "%-42s %6.2f s (%.2f to %.2f)\n", words, t[int((NR + 1) / 2)],
-			t[1], t[NR] }'
+	python3 timed.py "http://127.0.0.1:$(clickhouse_port 1 0)/?database=portprof" \
+		"$(cat "$tmp/node1/pid")" "$runs" "$timed_words" "$@" || exit 1
 }
-ask() {
-	clickhouse 1 "$1" portprof
-}
-fetch() {
-	"$portprof" fetch -q --from "$engine" --service checkout --since 7d \
-		--version "$1" -o "$1.pb.gz"
-}
-fetch_and_diff() {
-	fetch 1.4 && fetch 1.5 && "$portprof" diff 1.4.pb.gz 1.5.pb.gz
-}
-diff_alone() {
-	"$portprof" diff 1.4.pb.gz 1.5.pb.gz
-}
+# fetch VERSION: a command line
+fetch="$portprof fetch -q --from $engine --service checkout --since 7d --version"
 week="service = 'checkout' AND event = 'cpu'"
 echo "load: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 timed "nothing (SELECT 1)" ask "SELECT 1"
@@ -117,14 +134,13 @@ timed "hottest functions of a week, by hours" ask "SELECT function, module,
 timed "hottest functions of a week, by samples" ask "SELECT function, module,
 	sum(weight) / 1e9 AS seconds FROM samples WHERE $week
 	AND time >= now() - 7 * 86400 GROUP BY function, module ORDER BY seconds DESC LIMIT 10"
-timed "fetch of a version, a week" fetch 1.4
-timed "fetch of two versions, a week, and diff" fetch_and_diff
-timed "diff alone" diff_alone
-timed "sums of its stacks, in the engine" ask "SELECT event, any(unit), stack,
-	sum(samples), sum(weight) FROM samples WHERE $week AND time >= now() - 7 * 86400
-	AND version = '1.4' GROUP BY event, stack FORMAT Null"
-timed "its stacks, in the engine" ask "SELECT stack, any(functions), any(modules)
-	FROM stacks WHERE stack GLOBAL IN (SELECT stack FROM samples WHERE $week
+# shellcheck disable=SC2086
+timed "fetch of a version, a week" $fetch 1.4 -o 1.4.pb.gz
+timed "two versions, a week, and diff" sh -c "$fetch 1.4 -o 1.4.pb.gz &&
+	$fetch 1.5 -o 1.5.pb.gz && $portprof diff 1.4.pb.gz 1.5.pb.gz"
+timed "diff alone" "$portprof" diff 1.4.pb.gz 1.5.pb.gz
+timed "all stacks of a service as rows, in the engine" ask "SELECT stack, any(functions),
+	any(modules) FROM stacks WHERE stack GLOBAL IN (SELECT stack FROM samples WHERE $week
 	AND time >= now() - 7 * 86400 AND version = '1.4') GROUP BY stack FORMAT Null"
 "$portprof" report -j -i 1.4.pb.gz | python3 -c '
 import json, sys

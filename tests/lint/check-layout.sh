@@ -15,7 +15,6 @@ cd "${srcdir:-$(dirname "$0")/../..}"
 
 by_hand='
 api/core/pump.c api/core/region.c api/core/session_config.c
-api/unwind/code_map.c
 backends/itimer/itimer_threads.c backends/timer/timer_threads.c
 backends/perf/events/perf_sysfs.c backends/perf/kernel/perf_proc.c
 backends/perf/records/perf_weight.c backends/perf/sampling/perf_rings.c
