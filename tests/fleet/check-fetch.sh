@@ -141,4 +141,44 @@ for wrong in "--from otlp+$url" '--from nowhere' "--from $url --since 1" \
 	fetch $wrong
 	same "fetch $wrong: status" 2 "$status"
 done
+### ClickHouse: sums, frames by their hash, chains of hashes
+
+python3 - <<'EOF2'
+import struct
+sums = b"cpu\tnanoseconds\t7\t2\t2000\t1\ncpu\tnanoseconds\t8\t1\t1000\t1\n"
+frames = b"11\tmain\tburn\n12\tit\\'s \\t odd\tlib.so\n"
+chain = struct.pack("<QBQQ", 7, 2, 12, 11)
+new = struct.pack("<QBQ", 9, 1, 99)  # of a batch that came meanwhile
+for name, data in {
+    "sums": sums, "frames": frames, "chains": chain + new,
+    "few": b"cpu\tnanoseconds\t7", "open": sums[:-1], "words": b"Code: 241. Memory",
+    "cut": chain[:-3], "long": chain[:8] + b"\xff" * 10,
+}.items():
+    open("web/" + name, "wb").write(data)
+EOF2
+# clickhouse SUMS FRAMES CHAINS
+clickhouse() {
+	server_says "file:$1" "file:$2" "file:$3"
+	fetch --from "clickhouse+$url/fleet" --service burn
+}
+clickhouse sums frames chains
+same "clickhouse: status" 0 "$status"
+"$portprof" report -j got.pb.gz >got.json
+same "clickhouse: what is had" "[2, \"it's \\\\t odd\", 2000]" "$(python3 -c '
+import json
+r = json.load(open("got.json"))
+print([r["samples"]] + [x for f in r["functions"] if f["self_weight"]
+                        for x in (f["name"].replace("\t", "\\t"), f["self_weight"])])')"
+has "clickhouse: a stack that is not there" \
+	"1 samples are left out, as the table 'stacks' does not have their stacks" words
+clickhouse open frames chains
+same "clickhouse, no last newline: status" 0 "$status"
+for bad in 'few frames chains' 'words frames chains' 'sums sums chains' \
+	'sums words chains' 'sums frames cut' 'sums frames long'; do
+	# shellcheck disable=SC2086
+	clickhouse $bad
+	same "clickhouse, $bad: status" 1 "$status"
+	has "clickhouse, $bad: words" 'what came back is no table of portprof' words
+	check "clickhouse, $bad: no file" [ ! -e got.pb.gz ]
+done
 tap_end
