@@ -10,6 +10,7 @@
 #include "tools/symbols/symbols_state.h"
 #include "tools/symbols/symbols_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,22 +80,23 @@ static bool is_newer(uint64_t recorded_ns)
 
 /* The kernel's functions are the same as long as it has the same modules, at the
  * same places: the first and the sixth of the fields, between which are who uses
- * them (proc_modules(5)). */
+ * them (proc_modules(5)). A kernel that cannot have modules has no such file. */
 static bool key_of(char *key, size_t bytes)
 {
 	FILE *file = fopen("/proc/modules", "re");
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	int byte, field = 1;
 
-	if (!file)
+	if (!file && errno != ENOENT)
 		return false;
-	while ((byte = getc(file)) != EOF) {
+	while (file && (byte = getc(file)) != EOF) {
 		field = byte == '\n' ? 1 : field + (byte == ' ');
 		if (field == 1 || field == 6)
 			hash = (hash ^ (unsigned)byte) *
 			       UINT64_C(0x100000001b3);
 	}
-	fclose(file);
+	if (file)
+		fclose(file);
 	snprintf(key, bytes, "kernel %" PRIx64, hash);
 	return true;
 }
