@@ -38,7 +38,7 @@ static bool find_mapping(uint32_t pid, uint64_t *start, uint64_t *end)
 	struct ppi_mapping line;
 	bool is_there = false;
 
-	while (maps && !is_there && ppi_maps_next(maps, &line))
+	while (maps && !is_there && ppi_maps_find(maps, shown_as, &line))
 		is_there = is_store_name(line.name) && line.rights[1] == 'w' &&
 		           line.offset == 0;
 	if (maps)

@@ -191,7 +191,7 @@ static bool find_header(uint32_t pid, uint64_t *address)
 	struct ppi_mapping line;
 	bool is_there = false;
 
-	while (maps && !is_there && ppi_maps_next(maps, &line))
+	while (maps && !is_there && ppi_maps_find(maps, "OTEL_CTX", &line))
 		is_there = is_context(line.name);
 	if (maps)
 		fclose(maps);

@@ -33,13 +33,15 @@
 
 /* ---- what a process has mapped, and its memory ---- */
 
-bool ppi_maps_next(FILE *maps, struct ppi_mapping *line)
+bool ppi_maps_find(FILE *maps, const char *part, struct ppi_mapping *line)
 {
 	char text[4096 + 128];
 
 	while (fgets(text, sizeof(text), maps)) {
 		int used = 0;
 
+		if (part && !strstr(text, part))
+			continue;
 		line->name[0] = '\0';
 		if (sscanf(text,
 		           "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
@@ -53,6 +55,11 @@ bool ppi_maps_next(FILE *maps, struct ppi_mapping *line)
 		return true;
 	}
 	return false;
+}
+
+bool ppi_maps_next(FILE *maps, struct ppi_mapping *line)
+{
+	return ppi_maps_find(maps, NULL, line);
 }
 
 FILE *ppi_maps_open(uint32_t pid)

@@ -25,6 +25,10 @@ struct ppi_mapping {
 FILE *ppi_maps_open(uint32_t pid);
 bool ppi_maps_next(FILE *maps, struct ppi_mapping *line);
 
+/* The next line that has this part: the others are not taken apart, which is most of
+ * the time that reading all of them takes. */
+bool ppi_maps_find(FILE *maps, const char *part, struct ppi_mapping *line);
+
 /* Call `take` for each mapping of a process that may be executed; `path` is as
  * the system shows it, "" for memory of no file. */
 void ppi_process_each_code(uint32_t pid,
