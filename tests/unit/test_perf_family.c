@@ -227,6 +227,36 @@ static void who_may_not_sample_cpus_samples_threads(void **state)
 	}
 }
 
+/* Beside waits nothing is sampled: who begins and what is mapped is told by CPUs
+ * alone, and no thread has an event that each switch would ask. */
+static void who_samples_nothing_has_no_events_of_threads(void **state)
+{
+	int64_t master = perf_sim_fork(0), stranger = perf_sim_fork(0), child;
+	size_t fds;
+
+	(void)state;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = master,
+	};
+	run.plan.follow_children = true;
+	open_and_start("dummy:period=1", 0);
+	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_SYSTEM_RINGS);
+	fds = perf_sim_open_fds();
+	perf_sim_exec(master, "make");
+	child = perf_sim_fork(master);
+	perf_sim_exec(child, "cc");
+	perf_sim_map_code(child, 0x9000, 0x1000, "/bin/cc", NULL);
+	perf_sim_map_code(stranger, 0x8000, 0x1000, "/bin/stranger", NULL);
+	run_work(child, 0x9000, 20 * MS, 0);
+	assert_int_equal(perf_sim_open_fds(), fds);
+	run_stop(&run);
+	assert_string_equal(run_name(&run, child), "cc");
+	assert_non_null(run_module(&run, "/bin/cc"));
+	assert_null(run_module(&run, "/bin/stranger"));
+	assert_int_equal(run_weight(&run, 0), 0);
+	assert_false(run_has_note(&run, "estimates"));
+}
+
 static void nobody_is_no_target(void **state)
 {
 	(void)state;
@@ -356,6 +386,7 @@ int main(int argc, char **argv)
 		CASE(what_begins_while_we_look_is_known),
 		CASE(a_lost_record_is_made_up_for),
 		CASE(who_may_not_sample_cpus_samples_threads),
+		CASE(who_samples_nothing_has_no_events_of_threads),
 		CASE(nobody_is_no_target),
 		CASE(a_group_is_all_that_run_in_it),
 		CASE(a_group_that_nobody_can_tell_is_said),

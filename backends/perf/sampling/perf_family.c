@@ -35,6 +35,14 @@ bool ppi_perf_may_sample_cpus(const struct ppi_backend_session *bs)
 	                         0) == 0;
 }
 
+/* It happens to nobody, and is there for the records of mappings and threads that
+ * come with it: an event of a CPU has them too, and costs no switch of threads. */
+static bool never_happens(const struct ppi_event *event)
+{
+	return perf_own(event)->type == PERF_TYPE_SOFTWARE &&
+	       perf_own(event)->config[0] == PERF_COUNT_SW_DUMMY;
+}
+
 /* With inherited events of threads what a process's children use is told
  * exactly, of what was asked for that way or has another clock. */
 bool ppi_perf_is_by_cpu(const struct ppi_backend_session *bs)
@@ -49,8 +57,9 @@ bool ppi_perf_is_by_cpu(const struct ppi_backend_session *bs)
 	    plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
 		return false;
 	for (size_t i = 0; i < plan->event_count; i++)
-		if (!plan->events[i].is_cpu_time || !plan->events[i].period ||
-		    perf_own(&plan->events[i])->type != PERF_TYPE_SOFTWARE)
+		if (!(never_happens(&plan->events[i]) && !plan->target.cgroup) &&
+		    (!plan->events[i].is_cpu_time || !plan->events[i].period ||
+		     perf_own(&plan->events[i])->type != PERF_TYPE_SOFTWARE))
 			return false;
 	return ppi_perf_may_sample_cpus(bs);
 }
@@ -130,8 +139,11 @@ portprof_status ppi_perf_family_open(struct ppi_backend_session *bs,
 {
 	portprof_status status = bs->plan->target.cgroup
 		? ppi_perf_cgroup_check(bs, why) : find_family(bs, why);
+	bool has_samples = false;
 
-	if (status == PORTPROF_OK)
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		has_samples |= !never_happens(&bs->plan->events[i]);
+	if (status == PORTPROF_OK && has_samples)
 		ppi_note(bs, PORTPROF_NOTE_ESTIMATES "weights are estimates of "
 		         "what the target used");
 	return status;
