@@ -7,6 +7,7 @@ libportprof_core_la_SOURCES += \
 	backends/waits/waits_charges.c \
 	backends/waits/waits_charges_kernel.h \
 	backends/waits/waits_charges_kernel_real.c \
+	backends/waits/waits_files.c \
 	backends/waits/waits_frames.c \
 	backends/waits/waits_kernel.h \
 	backends/waits/waits_kernel_real.c \

@@ -10,6 +10,7 @@
  *   waits_scan.c    whose threads
  *   waits_numbers.c what is counted of them
  *   waits_place.c   where a thread is, and for what it waits there
+ *   waits_files.c   the descriptors and paths for which it does
  *   waits_frames.c  where it is in the kernel
  *   waits_sockets.c the other ends of sockets
  *   waits_labels.c  in which sets of labels

@@ -260,6 +260,29 @@ void ppi_waits_name_again(struct waits_watch *watch, struct waits_thread *thread
 bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
                        struct waits_place *place, bool has_moved);
 
+/* ---- waits_files.c: for what: descriptors, paths ---- */
+
+/* By the arguments of the call that it is in; each sets `on`, where that is known. */
+enum waits_kind ppi_waits_kind_of_file(struct waits_watch *watch,
+                                       const struct waits_thread *thread,
+                                       struct waits_place *place);
+enum waits_kind ppi_waits_kind_of_path(struct waits_watch *watch,
+                                       const struct waits_thread *thread,
+                                       struct waits_place *place);
+enum waits_kind ppi_waits_kind_of_poll(struct waits_watch *watch,
+                                       const struct waits_thread *thread,
+                                       struct waits_place *place);
+enum waits_kind ppi_waits_kind_of_select(struct waits_watch *watch,
+                                         const struct waits_thread *thread,
+                                         struct waits_place *place);
+enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
+                                         const struct waits_thread *thread,
+                                         struct waits_place *place);
+
+bool ppi_waits_begins(const char *text, const char *begin);
+/* With one of a list, which NULL ends. */
+bool ppi_waits_begins_one(const char *text, const char *const *begins);
+
 /* ---- waits_frames.c: where it is in the kernel ---- */
 
 /* After the session was opened, which has a capability more if they can be read. */

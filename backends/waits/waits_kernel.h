@@ -15,15 +15,19 @@ enum waits_call {
 	WAITS_CALL_SLEEP,
 	WAITS_CALL_IO,        /* argument 0 is a descriptor */
 	WAITS_CALL_ACCEPT,    /* the same, and it listens */
-	WAITS_CALL_FILE,      /* of a path, or all of them */
+	WAITS_CALL_PATH,      /* argument 0 is the address of one */
+	WAITS_CALL_PATH_AT,   /* argument 1 is */
+	WAITS_CALL_FILE,      /* of files that no argument names */
 	WAITS_CALL_POLL,      /* argument 0: struct pollfd[argument 1] */
-	WAITS_CALL_SELECT,    /* argument 0: how many */
+	WAITS_CALL_SELECT,    /* argument 0: up to which; 1 to 3: sets of them */
 	WAITS_CALL_EVENTS,    /* epoll_wait(2) and its like */
 	WAITS_CALL_CHILD,
 	WAITS_CALL_SIGNAL,
 	WAITS_CALL_FILE_LOCK, /* argument 0 is a descriptor */
 	WAITS_CALL_SEMAPHORE,
-	WAITS_CALL_MEMORY
+	WAITS_CALL_QUEUE,     /* argument 0: a queue of messages */
+	WAITS_CALL_MEMORY,
+	WAITS_CALL_AGAIN      /* restart_syscall(2) */
 };
 
 /*

@@ -209,13 +209,33 @@ static const struct {
 	{ SYS_ioctl, WAITS_CALL_IO },
 	{ SYS_close, WAITS_CALL_IO },
 	{ SYS_accept4, WAITS_CALL_ACCEPT },
-	{ SYS_openat, WAITS_CALL_FILE },
-	{ SYS_unlinkat, WAITS_CALL_FILE },
-	{ SYS_mkdirat, WAITS_CALL_FILE },
-	{ SYS_execve, WAITS_CALL_FILE },
+	{ SYS_fchmod, WAITS_CALL_IO },
+	{ SYS_fchown, WAITS_CALL_IO },
+	{ SYS_fstatfs, WAITS_CALL_IO },
+	{ SYS_readahead, WAITS_CALL_IO },
+	{ SYS_vmsplice, WAITS_CALL_IO },
+	{ SYS_mq_timedsend, WAITS_CALL_IO },
+	{ SYS_mq_timedreceive, WAITS_CALL_IO },
+	{ SYS_openat, WAITS_CALL_PATH_AT },
+	{ SYS_unlinkat, WAITS_CALL_PATH_AT },
+	{ SYS_mkdirat, WAITS_CALL_PATH_AT },
+	{ SYS_linkat, WAITS_CALL_PATH_AT },
+	{ SYS_readlinkat, WAITS_CALL_PATH_AT },
+	{ SYS_faccessat, WAITS_CALL_PATH_AT },
+	{ SYS_fchmodat, WAITS_CALL_PATH_AT },
+	{ SYS_fchownat, WAITS_CALL_PATH_AT },
+	{ SYS_utimensat, WAITS_CALL_PATH_AT },
+	{ SYS_execveat, WAITS_CALL_PATH_AT },
+	{ SYS_execve, WAITS_CALL_PATH },
+	{ SYS_chdir, WAITS_CALL_PATH },
+	{ SYS_statfs, WAITS_CALL_PATH },
+	{ SYS_truncate, WAITS_CALL_PATH },
+	{ SYS_getxattr, WAITS_CALL_PATH },
+	{ SYS_lgetxattr, WAITS_CALL_PATH },
+	{ SYS_umount2, WAITS_CALL_PATH },
+	{ SYS_mount, WAITS_CALL_FILE },
 	{ SYS_sync, WAITS_CALL_FILE },
-	{ SYS_statfs, WAITS_CALL_FILE },
-	{ SYS_truncate, WAITS_CALL_FILE },
+	{ SYS_symlinkat, WAITS_CALL_FILE },
 	{ SYS_io_getevents, WAITS_CALL_FILE },
 	{ SYS_ppoll, WAITS_CALL_POLL },
 	{ SYS_pselect6, WAITS_CALL_SELECT },
@@ -226,6 +246,7 @@ static const struct {
 	{ SYS_rt_sigtimedwait, WAITS_CALL_SIGNAL },
 	{ SYS_flock, WAITS_CALL_FILE_LOCK },
 	{ SYS_fcntl, WAITS_CALL_FILE_LOCK },
+	{ SYS_restart_syscall, WAITS_CALL_AGAIN },
 	{ SYS_mmap, WAITS_CALL_MEMORY },
 	{ SYS_munmap, WAITS_CALL_MEMORY },
 	{ SYS_mprotect, WAITS_CALL_MEMORY },
@@ -258,21 +279,42 @@ static const struct {
 	{ SYS_vfork, WAITS_CALL_CHILD },
 #endif
 #ifdef SYS_open
-	{ SYS_open, WAITS_CALL_FILE },
-	{ SYS_unlink, WAITS_CALL_FILE },
-	{ SYS_mkdir, WAITS_CALL_FILE },
-	{ SYS_rename, WAITS_CALL_FILE },
-	{ SYS_stat, WAITS_CALL_FILE },
-	{ SYS_lstat, WAITS_CALL_FILE },
+	{ SYS_open, WAITS_CALL_PATH },
+	{ SYS_unlink, WAITS_CALL_PATH },
+	{ SYS_mkdir, WAITS_CALL_PATH },
+	{ SYS_rename, WAITS_CALL_PATH },
+	{ SYS_stat, WAITS_CALL_PATH },
+	{ SYS_lstat, WAITS_CALL_PATH },
+	{ SYS_rmdir, WAITS_CALL_PATH },
+	{ SYS_access, WAITS_CALL_PATH },
+	{ SYS_link, WAITS_CALL_PATH },
+	{ SYS_readlink, WAITS_CALL_PATH },
+	{ SYS_chmod, WAITS_CALL_PATH },
+	{ SYS_chown, WAITS_CALL_PATH },
+	{ SYS_symlink, WAITS_CALL_FILE },
+	{ SYS_getdents, WAITS_CALL_IO },
+#endif
+#ifdef SYS_fstat
+	{ SYS_fstat, WAITS_CALL_IO },
+#endif
+#ifdef SYS_msgsnd
+	{ SYS_msgsnd, WAITS_CALL_QUEUE },
+	{ SYS_msgrcv, WAITS_CALL_QUEUE },
 #endif
 #ifdef SYS_renameat2
-	{ SYS_renameat2, WAITS_CALL_FILE },
+	{ SYS_renameat2, WAITS_CALL_PATH_AT },
 #endif
 #ifdef SYS_newfstatat
-	{ SYS_newfstatat, WAITS_CALL_FILE },
+	{ SYS_newfstatat, WAITS_CALL_PATH_AT },
+#endif
+#ifdef SYS_openat2
+	{ SYS_openat2, WAITS_CALL_PATH_AT },
+#endif
+#ifdef SYS_faccessat2
+	{ SYS_faccessat2, WAITS_CALL_PATH_AT },
 #endif
 #ifdef SYS_statx
-	{ SYS_statx, WAITS_CALL_FILE },
+	{ SYS_statx, WAITS_CALL_PATH_AT },
 #endif
 #ifdef SYS_poll
 	{ SYS_poll, WAITS_CALL_POLL },
@@ -287,7 +329,7 @@ static const struct {
 	{ SYS_epoll_pwait2, WAITS_CALL_EVENTS },
 #endif
 #ifdef SYS_io_uring_enter
-	{ SYS_io_uring_enter, WAITS_CALL_EVENTS },
+	{ SYS_io_uring_enter, WAITS_CALL_IO },
 #endif
 #ifdef SYS_pause
 	{ SYS_pause, WAITS_CALL_SIGNAL },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where a thread is at this moment, by what /proc says of it, and for what it
- * waits there: a lock and who holds it, a file, a socket.
+ * waits there: a lock and who holds it; files, sockets and paths are in
+ * waits_files.c.
  */
 #include "backends/waits/waits.h"
 
@@ -20,13 +21,6 @@ const char *const ppi_waits_kinds[WAITS_KINDS] = {
 	[WAITS_PAGE_FAULT] = "page-fault", [WAITS_MEMORY] = "memory",
 	[WAITS_STOPPED] = "stopped",   [WAITS_IDLE] = "idle",
 };
-
-enum { PATH_ROOM = 96 };
-
-static bool begins_with(const char *text, const char *begin)
-{
-	return strncmp(text, begin, strlen(begin)) == 0;
-}
 
 /* ---- where ---- */
 
@@ -69,7 +63,7 @@ static void parse(char *text, struct waits_place *place)
 	size_t count = 0;
 	char *at;
 
-	if (begins_with(text, "running")) {
+	if (ppi_waits_begins(text, "running")) {
 		place->phase = WAITS_RUNNABLE;
 		return;
 	}
@@ -109,6 +103,30 @@ static uint64_t callers_of(const struct waits_watch *watch, int64_t pid,
 	return sum;
 }
 
+/* A call that is resumed after the thread was stopped has its arguments, but its number is
+ * that of restart_syscall(2): the function in the kernel is the one of the call. */
+static enum waits_call call_again(const struct waits_place *place)
+{
+	static const struct {
+		const char *begin;
+		enum waits_call call;
+	} functions[] = {
+		{ "hrtimer_nanosleep", WAITS_CALL_SLEEP },
+		{ "do_nanosleep", WAITS_CALL_SLEEP },
+		{ "common_nsleep", WAITS_CALL_SLEEP },
+		{ "alarm_timer_nsleep", WAITS_CALL_SLEEP },
+		{ "futex_", WAITS_CALL_LOCK },
+		{ "do_poll", WAITS_CALL_POLL },
+		{ "do_sys_poll", WAITS_CALL_POLL },
+		{ "poll_schedule", WAITS_CALL_POLL },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (ppi_waits_begins(place->function, functions[i].begin))
+			return functions[i].call;
+	return WAITS_CALL_OTHER;
+}
+
 int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
                     struct waits_place *place)
 {
@@ -134,172 +152,10 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
 	place->call = place->number < 0 || thread->process->is_foreign
 		? WAITS_CALL_NONE
 		: watch->kernel->call_of(watch->kernel->self, place->number);
+	if (place->call == WAITS_CALL_AGAIN)
+		place->call = call_again(place);
 	place->callers = callers_of(watch, thread->process->pid, place);
 	return 0;
-}
-
-/* ---- for what: descriptors ---- */
-
-/* What kind of file a link of /proc/PID/fd leads to. */
-static enum waits_kind kind_of_link(const char *link)
-{
-	if (begins_with(link, "pipe:"))
-		return WAITS_PIPE;
-	if (begins_with(link, "/dev/pts/") || begins_with(link, "/dev/tty") ||
-	    begins_with(link, "/dev/console") || begins_with(link, "/dev/ptmx"))
-		return WAITS_TERMINAL;
-	if (begins_with(link, "anon_inode:[eventfd"))
-		return WAITS_CONDITION;
-	if (begins_with(link, "anon_inode:[timerfd"))
-		return WAITS_SLEEP;
-	if (begins_with(link, "anon_inode:"))
-		return WAITS_POLL;
-	if (begins_with(link, "/dev/") && !begins_with(link, "/dev/shm/") &&
-	    !begins_with(link, "/dev/sd") && !begins_with(link, "/dev/nvme") &&
-	    !begins_with(link, "/dev/vd") && !begins_with(link, "/dev/dm-"))
-		return WAITS_OTHER;
-	return link[0] == '/' ? WAITS_DISK : WAITS_OTHER;
-}
-
-/* Whether it listens, too: who waits there has nothing to do. */
-static enum waits_kind kind_of_socket(const struct waits_socket *socket,
-                                      struct waits_place *place)
-{
-	if (!socket)
-		return WAITS_NETWORK;
-	if (socket->peer[0])
-		snprintf(place->on, sizeof(place->on), "%s", socket->peer);
-	return socket->listens ? WAITS_IDLE : WAITS_NETWORK;
-}
-
-/* *asks: it is a connection to a server. */
-static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
-                                          const struct waits_thread *thread,
-                                          uint64_t fd,
-                                          struct waits_place *place,
-                                          bool *asks)
-{
-	char path[PATH_ROOM], link[sizeof(place->on)];
-	const struct waits_socket *socket;
-
-	*asks = false;
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
-	         thread->process->pid, (int)fd);
-	if (watch->kernel->link(watch->kernel->self, path, link,
-	                        sizeof(link)) <= 0)
-		return WAITS_OTHER;
-	memcpy(place->on, link, sizeof(link));
-	if (!begins_with(link, "socket:["))
-		return kind_of_link(link);
-	socket = ppi_waits_socket(watch, thread->process->pid,
-	                          strtoull(link + 8, NULL, 10));
-	*asks = socket && socket->asks;
-	place->is_vague |= !socket || !socket->is_settled;
-	return kind_of_socket(socket, place);
-}
-
-static enum waits_kind kind_of_file(struct waits_watch *watch,
-                                    const struct waits_thread *thread,
-                                    uint64_t fd, struct waits_place *place)
-{
-	bool asks;
-
-	return kind_of_descriptor(watch, thread, fd, place, &asks);
-}
-
-/* One descriptor is what it waits for; of several nobody knows which. */
-static enum waits_kind kind_of_poll(struct waits_watch *watch,
-                                    const struct waits_thread *thread,
-                                    struct waits_place *place)
-{
-	struct {
-		int fd;
-		short events, revents;
-	} first;
-
-	if (place->arguments[1] == 0)
-		return WAITS_SLEEP;
-	snprintf(place->on, sizeof(place->on), "%u descriptors",
-	         (unsigned)place->arguments[1]);
-	if (place->arguments[1] > 1 ||
-	    watch->kernel->memory(watch->kernel->self, thread->process->pid,
-	                          place->arguments[0], &first,
-	                          sizeof(first)) != sizeof(first) ||
-	    first.fd < 0)
-		return WAITS_POLL;
-	return kind_of_file(watch, thread, (uint64_t)first.fd, place);
-}
-
-/* "tfd: FD events: MASK data: WORD pos:N ino:INODE sdev:DEVICE": a socket that is
- * known is found by its inode, and its descriptor is not looked at. */
-static enum waits_kind kind_of_watched(struct waits_watch *watch,
-                                       const struct waits_thread *thread,
-                                       const char *line,
-                                       struct waits_place *place, bool *asks,
-                                       int *looks_left)
-{
-	const char *behind = strstr(line, "ino:");
-	const struct waits_socket *socket = behind ?
-		ppi_waits_known_socket(watch, strtoull(behind + 4, NULL, 16)) :
-		NULL;
-
-	*asks = false;
-	if (socket) {
-		*asks = socket->asks;
-		return kind_of_socket(socket, place);
-	}
-	if (--*looks_left < 0)
-		return WAITS_POLL;
-	return kind_of_descriptor(watch, thread, strtoull(line, NULL, 10),
-	                          place, asks);
-}
-
-/*
- * What an epoll instance watches (proc_pid_fdinfo(5)): who waits for connections
- * too has nothing to do, though a server that it asked may have something to answer;
- * of several descriptors a socket says most.
- */
-static enum waits_kind kind_of_events(struct waits_watch *watch,
-                                      const struct waits_thread *thread,
-                                      struct waits_place *place)
-{
-	enum { ROOM = 1 << 15 }; /* for some 400 descriptors */
-	int looks_left = 24;
-	char path[PATH_ROOM], *text = malloc(ROOM), *next;
-	char socket[sizeof(place->on)] = "", asked[sizeof(place->on)] = "";
-	enum waits_kind kind = WAITS_POLL;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fdinfo/%d",
-	         thread->process->pid, (int)place->arguments[0]);
-	if (!text || watch->kernel->read(watch->kernel->self, path, text,
-	                                 ROOM) <= 0) {
-		free(text);
-		return WAITS_POLL;
-	}
-	for (char *line = strstr(text, "tfd:"); line; line = next) {
-		enum waits_kind one;
-		bool asks;
-
-		next = strstr(line + 4, "tfd:");
-		if (next)
-			next[-1] = '\0';
-		one = kind_of_watched(watch, thread, line + 4, place, &asks,
-		                      &looks_left);
-		if (asks)
-			memcpy(asked, place->on, sizeof(asked));
-		else if (one == WAITS_IDLE ||
-		         (one == WAITS_NETWORK && kind != WAITS_IDLE))
-			memcpy(socket, place->on, sizeof(socket));
-		if (one == WAITS_IDLE ||
-		    (one == WAITS_NETWORK && kind != WAITS_IDLE))
-			kind = one;
-	}
-	free(text);
-	snprintf(place->on, sizeof(place->on), "%.*s%s%s",
-	         (int)(sizeof(place->on) / 2), socket,
-	         socket[0] && asked[0] ? ", " : "",
-	         kind == WAITS_POLL ? "epoll" : asked);
-	return kind;
 }
 
 /* ---- for what: futexes ---- */
@@ -369,14 +225,15 @@ static bool is_mutex(struct waits_watch *watch,
 	       address - place->sp > 1024;
 }
 
-/* Workers that wait for work wait for the same. */
+/* Workers that wait for work wait for the same, and as long as there is none: who looks
+ * again soon waits for what another one does, as Python's threads for their lock. */
 static bool is_pool(const struct waits_watch *watch,
                     const struct waits_thread *thread,
                     const struct waits_place *place)
 {
 	const struct waits_thread *const *all = watch->threads.data;
 
-	if (thread->tid == thread->process->pid)
+	if (thread->tid == thread->process->pid || place->arguments[3])
 		return false;
 	for (size_t i = 0; i < watch->threads.count; i++)
 		if (all[i] != thread && all[i]->process == thread->process &&
@@ -410,14 +267,6 @@ static enum waits_kind kind_of_futex(struct waits_watch *watch,
 
 /* ---- for what: by the call, and by the kernel's function ---- */
 
-static bool is_one_of(const char *function, const char *const *begins)
-{
-	for (; *begins; begins++)
-		if (begins_with(function, *begins))
-			return true;
-	return false;
-}
-
 /* What the kernel does is more than which call asked for it: a read may wait for
  * memory. Names of Linux 5.4 to 6.18. */
 static bool kind_by_function(struct waits_place *place)
@@ -432,9 +281,9 @@ static bool kind_by_function(struct waits_place *place)
 		"__alloc_pages", "kswapd", NULL
 	};
 
-	if (is_one_of(place->function, stops))
+	if (ppi_waits_begins_one(place->function, stops))
 		place->kind = WAITS_STOPPED;
-	else if (is_one_of(place->function, memory))
+	else if (ppi_waits_begins_one(place->function, memory))
 		place->kind = WAITS_MEMORY;
 	else
 		return false;
@@ -454,25 +303,31 @@ static enum waits_kind kind_of(struct waits_watch *watch,
 	case WAITS_CALL_SLEEP:
 		return WAITS_SLEEP;
 	case WAITS_CALL_IO:
-		return kind_of_file(watch, thread, place->arguments[0], place);
+		return ppi_waits_kind_of_file(watch, thread, place);
 	case WAITS_CALL_ACCEPT:
-		kind_of_file(watch, thread, place->arguments[0], place);
+		ppi_waits_kind_of_file(watch, thread, place);
 		return WAITS_IDLE;
+	case WAITS_CALL_PATH:
+	case WAITS_CALL_PATH_AT:
 	case WAITS_CALL_FILE:
-		return WAITS_DISK;
+		return ppi_waits_kind_of_path(watch, thread, place);
 	case WAITS_CALL_POLL:
-		return kind_of_poll(watch, thread, place);
+		return ppi_waits_kind_of_poll(watch, thread, place);
 	case WAITS_CALL_SELECT:
-		return place->arguments[0] ? WAITS_POLL : WAITS_SLEEP;
+		return ppi_waits_kind_of_select(watch, thread, place);
 	case WAITS_CALL_EVENTS:
-		return kind_of_events(watch, thread, place);
+		return ppi_waits_kind_of_events(watch, thread, place);
+	case WAITS_CALL_QUEUE:
+		snprintf(place->on, sizeof(place->on), "message queue %d",
+		         (int)place->arguments[0]);
+		return WAITS_PIPE;
 	case WAITS_CALL_CHILD:
 		return WAITS_CHILD;
 	case WAITS_CALL_SIGNAL:
 		snprintf(place->on, sizeof(place->on), "a signal");
 		return WAITS_IDLE;
 	case WAITS_CALL_FILE_LOCK:
-		kind_of_file(watch, thread, place->arguments[0], place);
+		ppi_waits_kind_of_file(watch, thread, place);
 		return WAITS_LOCK;
 	case WAITS_CALL_SEMAPHORE:
 		snprintf(place->on, sizeof(place->on), "semaphores %d",
@@ -480,6 +335,7 @@ static enum waits_kind kind_of(struct waits_watch *watch,
 		return WAITS_LOCK;
 	case WAITS_CALL_MEMORY:
 		return WAITS_MEMORY;
+	case WAITS_CALL_AGAIN:
 	case WAITS_CALL_OTHER:
 		break;
 	}
@@ -515,6 +371,15 @@ static bool is_same_place(const struct waits_place *a,
 	       strcmp(a->function, b->function) == 0;
 }
 
+/* What it waits for is not in the arguments, but where they lead to: descriptors come
+ * and go, and a path or a list may be another one at the same address. */
+static bool is_named_elsewhere(enum waits_call call)
+{
+	return call == WAITS_CALL_EVENTS || call == WAITS_CALL_POLL ||
+	       call == WAITS_CALL_SELECT || call == WAITS_CALL_PATH ||
+	       call == WAITS_CALL_PATH_AT;
+}
+
 bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
                        struct waits_place *place, bool has_moved)
 {
@@ -523,10 +388,9 @@ bool ppi_waits_is_same(struct waits_watch *watch, struct waits_thread *thread,
 	/* another one may be the holder, or elsewhere, each time */
 	if (!has_moved || thread->at.kind == WAITS_LOCK)
 		return !has_moved;
-	/* descriptors come and go */
-	if (place->call == WAITS_CALL_EVENTS)
-		ppi_waits_name(watch, thread, place);
-	return place->call != WAITS_CALL_EVENTS ||
-	       (place->kind == thread->at.kind &&
-	        strcmp(place->on, thread->at.on) == 0);
+	if (!is_named_elsewhere(place->call))
+		return true;
+	ppi_waits_name(watch, thread, place);
+	return place->kind == thread->at.kind &&
+	       strcmp(place->on, thread->at.on) == 0;
 }

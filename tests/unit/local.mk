@@ -73,17 +73,19 @@ check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
-	tests/unit/test_waits_frames \
+	tests/unit/test_waits_files tests/unit/test_waits_frames \
 	tests/unit/test_charges
 TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
-	tests/unit/test_waits_frames \
+	tests/unit/test_waits_files tests/unit/test_waits_frames \
 	tests/unit/test_charges
 endif
 WAITS_RUN = tests/unit/waits_run.c tests/unit/waits_run.h
 tests_unit_test_waits_SOURCES = tests/unit/test_waits.c $(WAITS_RUN)
+tests_unit_test_waits_files_SOURCES = tests/unit/test_waits_files.c \
+	$(WAITS_RUN)
 tests_unit_test_waits_frames_SOURCES = tests/unit/test_waits_frames.c \
 	$(WAITS_RUN)
 tests_unit_test_charges_SOURCES = tests/unit/test_charges.c $(WAITS_RUN)

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For what a thread waits, by the call that it is in: over a simulated /proc with
+ * descriptors of all kinds, and a memory in which lists, sets and paths lie. Each case
+ * has what the kernel shows of the thread, and the kind and the name that follow.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/waits/waits.h"
+#include "tests/unit/waits_run.h"
+
+enum { PID = 100, OTHER = 101, PAGE = 4096 };
+
+/* ---- the world ---- */
+
+/* Descriptors from 0 on. */
+static const char *const links[] = {
+	"/dev/pts/1",            /* 0 */
+	"pipe:[11]",             /* 1 */
+	"pipe:[12]",             /* 2 */
+	"socket:[13]",           /* 3: a connection to a server */
+	"socket:[14]",           /* 4: listens */
+	"anon_inode:[eventfd]",  /* 5 */
+	"anon_inode:[signalfd]", /* 6 */
+	"anon_inode:inotify",    /* 7 */
+	"anon_inode:[pidfd]",    /* 8 */
+	"/tmp/fifo",             /* 9 */
+	"/data/table",           /* 10 */
+	"socket:[15]",           /* 11: another connection to the same server */
+	"anon_inode:[eventpoll]", /* 12 */
+	"/queue",                /* 13 */
+	"/dev/ptmx",             /* 14 */
+};
+
+static const char lists[] =
+	"  sl  local_address rem_address   st tx rx tr tm when retr uid inode\n"
+	"   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 0 0 14\n"
+	"   1: 0100007F:9000 0200000A:0050 01 0:0 0:0 0 0 0 13\n"
+	"   2: 0100007F:9001 0200000A:0050 01 0:0 0:0 0 0 0 15\n";
+
+/* What /proc has of the thread, and two pages of its memory, of which the second one
+ * may be missing. */
+static struct {
+	char syscall[200];
+	const char *function, *watched;
+	unsigned char memory[2 * PAGE];
+	size_t pages;
+} world;
+
+#define MEMORY UINT64_C(0x10000)
+
+static int sim_read(void *self, const char *path, char *text, size_t room)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	(void)self;
+	if (strcmp(name, "syscall") == 0)
+		return waits_run_put(text, room, "%s", world.syscall);
+	if (strcmp(name, "wchan") == 0)
+		return waits_run_put(text, room, "%s", world.function);
+	if (strcmp(name, "tcp") == 0)
+		return waits_run_put(text, room, "%s", lists);
+	if (strstr(path, "/fdinfo/"))
+		return waits_run_put(text, room, "%s", world.watched);
+	return -ENOENT;
+}
+
+static int sim_link(void *self, const char *path, char *text, size_t room)
+{
+	unsigned long fd = strtoul(strrchr(path, '/') + 1, NULL, 10);
+
+	(void)self;
+	if (fd >= sizeof(links) / sizeof(links[0]))
+		return -ENOENT;
+	return waits_run_put(text, room, "%s", links[fd]);
+}
+
+/* As far as there is any. */
+static int64_t sim_memory(void *self, int64_t pid, uint64_t address, void *bytes,
+                          size_t count)
+{
+	(void)self;
+	assert_int_equal(pid, PID);
+	if (address < MEMORY || address - MEMORY >= world.pages * PAGE)
+		return -EFAULT;
+	if (count > world.pages * PAGE - (address - MEMORY))
+		count = world.pages * PAGE - (size_t)(address - MEMORY);
+	memcpy(bytes, world.memory + (address - MEMORY), count);
+	return (int64_t)count;
+}
+
+/* The number of a call is its enum waits_call. */
+static enum waits_call sim_call_of(void *self, int64_t number)
+{
+	(void)self;
+	return (enum waits_call)number;
+}
+
+static const struct waits_kernel sim = {
+	.read = sim_read, .link = sim_link, .memory = sim_memory,
+	.call_of = sim_call_of,
+};
+
+static struct waits_process process;
+static struct waits_thread thread;
+static struct waits_watch watch;
+static struct waits_place place;
+
+static int fresh(void **state)
+{
+	(void)state;
+	memset(&world, 0, sizeof(world));
+	world.function = "do_wait";
+	world.watched = "";
+	world.pages = 2;
+	process = (struct waits_process){ .pid = PID };
+	thread = (struct waits_thread){ .tid = PID, .process = &process };
+	watch = (struct waits_watch){ .kernel = &sim };
+	return 0;
+}
+
+static int tidy(void **state)
+{
+	(void)state;
+	ppi_waits_forget_sockets(&watch);
+	HASH_CLEAR(hh, watch.by_id);
+	ppi_vector_free(&watch.threads);
+	return 0;
+}
+
+/* It is in this call, in this function of the kernel. */
+static void wait_in(enum waits_call call, const char *function, uint64_t a,
+                    uint64_t b, uint64_t c, uint64_t d)
+{
+	snprintf(world.syscall, sizeof(world.syscall),
+	         "%d 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64
+	         " 0x0 0x0 0x7000 0x1000\n", (int)call, a, b, c, d);
+	world.function = function;
+	assert_int_equal(ppi_waits_place(&watch, &thread, &place), 0);
+	ppi_waits_name(&watch, &thread, &place);
+}
+
+static void is_for(enum waits_kind kind, const char *on)
+{
+	assert_string_equal(ppi_waits_kinds[place.kind], ppi_waits_kinds[kind]);
+	assert_string_equal(place.on, on);
+}
+
+/* ---- cases ---- */
+
+static void a_descriptor_is_what_its_link_says(void **state)
+{
+	static const struct {
+		unsigned fd;
+		enum waits_kind kind;
+		const char *function, *on;
+	} rows[] = {
+		{ 0, WAITS_TERMINAL, "n_tty_read", "/dev/pts/1" },
+		{ 14, WAITS_TERMINAL, "n_tty_read", "/dev/ptmx" },
+		{ 1, WAITS_PIPE, "anon_pipe_read", "pipe:[11]" },
+		{ 3, WAITS_NETWORK, "sk_wait_data", "tcp 10.0.0.2:80" },
+		{ 4, WAITS_IDLE, "inet_csk_accept", "tcp listen 127.0.0.1:8080" },
+		{ 5, WAITS_CONDITION, "eventfd_read", "anon_inode:[eventfd]" },
+		{ 6, WAITS_IDLE, "signalfd_read", "anon_inode:[signalfd]" },
+		{ 7, WAITS_IDLE, "inotify_read", "anon_inode:inotify" },
+		{ 9, WAITS_PIPE, "pipe_read", "/tmp/fifo" },
+		{ 9, WAITS_PIPE, "anon_pipe_write", "/tmp/fifo" },
+		{ 10, WAITS_DISK, "folio_wait_bit", "/data/table" },
+		{ 13, WAITS_PIPE, "wq_sleep", "/queue" },
+		{ 99, WAITS_OTHER, "do_wait", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		wait_in(WAITS_CALL_IO, rows[i].function, rows[i].fd, 0, 0, 0);
+		is_for(rows[i].kind, rows[i].on);
+	}
+}
+
+/* Opening a pipe with a name waits for who opens the other side. */
+static void paths_have_names(void **state)
+{
+	(void)state;
+	memcpy(world.memory + 16, "/data/table", 12);
+	wait_in(WAITS_CALL_PATH, "lookup_slow", MEMORY + 16, 0, 0, 0);
+	is_for(WAITS_DISK, "/data/table");
+	wait_in(WAITS_CALL_PATH_AT, "lookup_slow", 3, MEMORY + 16, 0, 0);
+	is_for(WAITS_DISK, "/data/table");
+	wait_in(WAITS_CALL_PATH_AT, "wait_for_partner", 3, MEMORY + 16, 0, 0);
+	is_for(WAITS_PIPE, "/data/table");
+	/* one that ends in the next page, and one after which there is none */
+	memcpy(world.memory + PAGE - 5, "/data/table", 12);
+	wait_in(WAITS_CALL_PATH, "lookup_slow", MEMORY + PAGE - 5, 0, 0, 0);
+	is_for(WAITS_DISK, "/data/table");
+	world.pages = 1;
+	memcpy(world.memory + PAGE - 6, "/data", 6);
+	wait_in(WAITS_CALL_PATH, "lookup_slow", MEMORY + PAGE - 6, 0, 0, 0);
+	is_for(WAITS_DISK, "/data");
+	/* no longer than there is room, and none where there is no memory */
+	world.pages = 2;
+	memset(world.memory, 'x', sizeof(world.memory));
+	wait_in(WAITS_CALL_PATH, "lookup_slow", MEMORY, 0, 0, 0);
+	assert_int_equal(strlen(place.on), sizeof(place.on) - 1);
+	wait_in(WAITS_CALL_PATH, "lookup_slow", 0, 0, 0, 0);
+	is_for(WAITS_DISK, "");
+	wait_in(WAITS_CALL_FILE, "sync_inodes_sb", MEMORY, 0, 0, 0);
+	is_for(WAITS_DISK, "");
+}
+
+struct polled {
+	int fd;
+	short events, revents;
+};
+
+static void poll_for(size_t count, const struct polled *list)
+{
+	memcpy(world.memory, list, count * sizeof(*list));
+	wait_in(WAITS_CALL_POLL, "poll_schedule_timeout", MEMORY, count, 0, 0);
+}
+
+#define POLL(...)                                                              \
+	poll_for(sizeof((struct polled[]){ __VA_ARGS__ }) / sizeof(struct polled), \
+	         (struct polled[]){ __VA_ARGS__ })
+
+static void several_are_of_one_kind_or_poll(void **state)
+{
+	(void)state;
+	POLL({ 3, 1, 0 });
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	POLL({ 5, 1, 0 });
+	is_for(WAITS_CONDITION, "anon_inode:[eventfd]");
+	POLL({ 3, 1, 0 }, { 11, 1, 0 });
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	POLL({ 1, 1, 0 }, { 2, 1, 0 });
+	is_for(WAITS_PIPE, "pipe:[11], pipe:[12]");
+	POLL({ 9, 1, 0 });
+	is_for(WAITS_PIPE, "/tmp/fifo");
+	POLL({ 3, 1, 0 }, { 1, 1, 0 });
+	is_for(WAITS_POLL, "tcp 10.0.0.2:80, pipe:[11]");
+	POLL({ 1, 1, 0 }, { 3, 1, 0 }, { 2, 1, 0 });
+	assert_int_equal(place.kind, WAITS_POLL);
+	POLL({ 3, 1, 0 }, { 4, 1, 0 }, { 1, 1, 0 });
+	assert_int_equal(place.kind, WAITS_IDLE);
+	POLL({ 8, 1, 0 });
+	is_for(WAITS_CHILD, "anon_inode:[pidfd]");
+}
+
+/* What wakes the program itself, and what nothing is asked of. */
+static void own_wakeups_are_not_what_is_waited_for(void **state)
+{
+	(void)state;
+	POLL({ 5, 1, 0 }, { 3, 1, 0 });
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	POLL({ 3, 1, 0 }, { 6, 1, 0 });
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	POLL({ 0, 1, 0 }, { 14, 1, 0 }, { 6, 1, 0 });
+	is_for(WAITS_TERMINAL, "/dev/pts/1, /dev/ptmx");
+	POLL({ 7, 1, 0 }, { 1, 0, 0 });
+	is_for(WAITS_IDLE, "anon_inode:inotify");
+	POLL({ 7, 1, 0 }, { 1, 1, 0 });
+	assert_int_equal(place.kind, WAITS_POLL);
+	POLL({ 5, 1, 0 }, { 6, 1, 0 });
+	is_for(WAITS_POLL, "2 descriptors");
+}
+
+static void of_no_descriptor_it_is_time(void **state)
+{
+	struct polled many[40];
+	unsigned long sets[2] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++)
+		many[i] = (struct polled){ .events = 1 };
+	wait_in(WAITS_CALL_POLL, "poll_schedule_timeout", 0, 0, 20, 0);
+	is_for(WAITS_SLEEP, "");
+	POLL({ -1, 1, 0 }, { -1, 1, 0 });
+	is_for(WAITS_SLEEP, "");
+	wait_in(WAITS_CALL_SELECT, "poll_schedule_timeout", 0, 0, 0, 0);
+	is_for(WAITS_SLEEP, "");
+	memcpy(world.memory, sets, sizeof(sets));
+	wait_in(WAITS_CALL_SELECT, "poll_schedule_timeout", 20, MEMORY, 0, 0);
+	is_for(WAITS_SLEEP, "");
+	/* nobody can look at them */
+	wait_in(WAITS_CALL_POLL, "poll_schedule_timeout", 8, 3, 0, 0);
+	is_for(WAITS_POLL, "3 descriptors");
+	wait_in(WAITS_CALL_SELECT, "poll_schedule_timeout", 20, 8, 0, 0);
+	is_for(WAITS_POLL, "1 descriptor");
+	/* or there are too many */
+	poll_for(40, many);
+	is_for(WAITS_TERMINAL, "/dev/pts/1 and 16 more");
+}
+
+static void sets_are_read(void **state)
+{
+	unsigned long reads[1] = { 1ul << 3 | 1ul << 5 };
+	unsigned long writes[1] = { 1ul << 11 };
+
+	(void)state;
+	memcpy(world.memory, reads, sizeof(reads));
+	memcpy(world.memory + 128, writes, sizeof(writes));
+	wait_in(WAITS_CALL_SELECT, "poll_schedule_timeout", 12, MEMORY,
+	        MEMORY + 128, 0);
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	wait_in(WAITS_CALL_SELECT, "poll_schedule_timeout", 5, MEMORY, 0, 0);
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+}
+
+/* Of an epoll instance sockets say most; a file that signals events is no
+ * connection that may come. */
+static void instances_say_what_they_watch(void **state)
+{
+	(void)state;
+	world.watched = "pos: 0\ntfd: 5 events: 19 data: 5 pos:0 ino:99 sdev:e\n"
+		"tfd: 3 events: 19 data: 3 pos:0 ino:d sdev:8\n";
+	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	world.watched = "tfd: 4 events: 19 data: 4 pos:0 ino:e sdev:8\n"
+		"tfd: 3 events: 19 data: 3 pos:0 ino:d sdev:8\n";
+	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
+	is_for(WAITS_IDLE, "tcp listen 127.0.0.1:8080, tcp 10.0.0.2:80");
+	world.watched = "tfd: 6 events: 19 data: 4 pos:0 ino:99 sdev:8\n"
+		"tfd: 7 events: 19 data: 4 pos:0 ino:99 sdev:8\n";
+	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
+	is_for(WAITS_POLL, "epoll");
+}
+
+/* A call that is resumed after the thread was stopped. */
+static void who_was_stopped_waits_for_the_same(void **state)
+{
+	(void)state;
+	wait_in(WAITS_CALL_AGAIN, "hrtimer_nanosleep", 0, 0, 0, 0);
+	is_for(WAITS_SLEEP, "");
+	memcpy(world.memory, &(struct polled){ 3, 1, 0 }, sizeof(struct polled));
+	wait_in(WAITS_CALL_AGAIN, "do_poll", MEMORY, 1, 0, 0);
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	wait_in(WAITS_CALL_AGAIN, "futex_do_wait", MEMORY, 0, 7, 0);
+	assert_int_equal(place.kind, WAITS_CONDITION);
+	wait_in(WAITS_CALL_AGAIN, "some_call", 0, 0, 0, 0);
+	is_for(WAITS_OTHER, "");
+}
+
+/* At the same place, and not for the same. */
+static void another_list_is_another_wait(void **state)
+{
+	(void)state;
+	POLL({ 3, 1, 0 });
+	thread.at = place;
+	POLL({ 3, 1, 0 });
+	assert_true(ppi_waits_is_same(&watch, &thread, &place, true));
+	POLL({ 1, 1, 0 });
+	place.kind = WAITS_OTHER; /* as it is met */
+	place.on[0] = '\0';
+	assert_false(ppi_waits_is_same(&watch, &thread, &place, true));
+	is_for(WAITS_PIPE, "pipe:[11]");
+}
+
+/* Workers that wait for work until there is some are idle; who looks again soon is
+ * not, and has something to do. */
+static void who_waits_for_a_time_is_not_idle(void **state)
+{
+	struct waits_thread one = { .tid = OTHER, .process = &process };
+	struct waits_thread two = { .tid = OTHER + 1, .process = &process };
+	struct waits_thread *list[] = { &one, &two };
+
+	(void)state;
+	assert_true(ppi_vector_add(&watch.threads, sizeof(list[0]), list, 2));
+	for (int is_timed = 0; is_timed < 2; is_timed++) {
+		uint64_t until = is_timed ? MEMORY + 64 : 0;
+
+		thread = one;
+		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY, 0, 7, until);
+		one.at = place;
+		assert_int_equal(place.kind, WAITS_CONDITION);
+		thread = two;
+		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY, 0, 7, until);
+		assert_int_equal(place.kind, is_timed ? WAITS_CONDITION
+		                                      : WAITS_IDLE);
+	}
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, tidy)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_descriptor_is_what_its_link_says),
+		CASE(paths_have_names),
+		CASE(several_are_of_one_kind_or_poll),
+		CASE(own_wakeups_are_not_what_is_waited_for),
+		CASE(of_no_descriptor_it_is_time),
+		CASE(sets_are_read),
+		CASE(instances_say_what_they_watch),
+		CASE(who_was_stopped_waits_for_the_same),
+		CASE(another_list_is_another_wait),
+		CASE(who_waits_for_a_time_is_not_idle),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("waits_files", tests, NULL, NULL);
+}
