@@ -198,7 +198,6 @@ struct waits_wakers {
 /* Weights that were told. */
 struct waits_told {
 	uint64_t ready, blocked;
-	uint64_t unseen, estimated; /* of them */
 };
 
 /* Records of one look, until there is room for them. */

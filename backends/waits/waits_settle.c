@@ -40,28 +40,39 @@ static void tell_blocked(struct waits_watch *watch,
 	ppi_waits_tell(watch, thread, part, false, is_estimate, share);
 }
 
-/* What is of a second set is in the same place. */
+/* So much of both shares, from the first one on, is surely this wait's, and the rest
+ * an estimate. All of it is in the same place. */
 static void tell_shares(struct waits_watch *watch, struct waits_thread *thread,
-                        enum waits_part part, bool is_estimate,
+                        enum waits_part part, uint64_t sure_ns,
                         const struct waits_share shares[2])
 {
-	tell_blocked(watch, thread, part, is_estimate, shares[0]);
-	if (shares[1].ns)
-		tell_blocked(watch, thread,
-		             part == WAITS_HERE ? WAITS_STILL : part,
-		             is_estimate, shares[1]);
+	for (int i = 0; i < 2; i++) {
+		struct waits_share sure = shares[i], rest = shares[i];
+
+		if (sure.ns > sure_ns)
+			sure.ns = sure_ns;
+		sure_ns -= sure.ns;
+		rest.ns -= sure.ns;
+		if (sure.ns || (i == 0 && !rest.ns)) {
+			tell_blocked(watch, thread, part, false, sure);
+			part = part == WAITS_HERE ? WAITS_STILL : part;
+		}
+		if (rest.ns) {
+			tell_blocked(watch, thread, part, true, rest);
+			part = part == WAITS_HERE ? WAITS_STILL : part;
+		}
+	}
 }
 
 /* What it waited for a CPU: after the wait that was seen, or else it was taken
- * from it. */
+ * from it where its last sample was. */
 static void tell_ready(struct waits_watch *watch,
                        struct waits_thread *thread, struct waits_share share)
 {
 	if (share.ns)
 		ppi_waits_tell(watch, thread,
 		               thread->was_blocked ? WAITS_STILL : WAITS_RAN,
-		               true, !thread->was_blocked && watch->has_samples,
-		               share);
+		               true, false, share);
 }
 
 /* Whether other waits are known to lie between the one that was seen and this one, or
@@ -111,12 +122,13 @@ static void settle_blocked(struct waits_watch *watch,
 	thread->labels.here = by->here;
 	if (before)
 		tell_shares(watch, thread, WAITS_STILL,
-		            is_estimate && (is_same || before > sure), earlier);
+		            is_estimate ? sure : before, earlier);
+	sure = is_estimate && !is_known ? 0 : all - before;
 	thread->at.waker[0] = '\0'; /* this one is not over */
 	if (is_held)
 		hold_back(thread, &rest[0]);
 	if (is_same) {
-		tell_shares(watch, thread, WAITS_STILL, is_estimate, rest);
+		tell_shares(watch, thread, WAITS_STILL, sure, rest);
 		return;
 	}
 	ppi_waits_name(watch, thread, place);
@@ -124,7 +136,7 @@ static void settle_blocked(struct waits_watch *watch,
 	thread->has_chain = false;
 	thread->end.is_uncounted = is_held;
 	tell_shares(watch, thread, place->is_known ? WAITS_HERE : WAITS_UNSEEN,
-	            is_estimate && !is_known, rest);
+	            sure, rest);
 	if (place->held_by)
 		ppi_waits_tell_holder(watch, thread);
 }
@@ -159,8 +171,8 @@ static void tell_before(struct waits_watch *watch, struct waits_thread *thread,
 	ppi_waits_share_before(thread, by, ns, shares);
 	if (ns)
 		tell_shares(watch, thread, WAITS_STILL,
-		            others_are_known(thread, by) &&
-		                    ns > ppi_waits_sure_of_before(thread, by),
+		            others_are_known(thread, by)
+		                    ? ppi_waits_sure_of_before(thread, by) : ns,
 		            shares);
 }
 

@@ -17,9 +17,10 @@ enum { FIELD_STATE, FIELD_WAIT, FIELD_ON, FIELD_HOLDER, FIELD_ESTIMATE,
 
 enum {
 	FIELD_WORDS = (sizeof(portprof_event_field) + 128) / 8,
-	FIELDS_WORDS = 7 * FIELD_WORDS,
+	FIELDS_WORDS = 7 * FIELD_WORDS, /* of one record */
 	STILL_DEPTH = 128,
-	LOOK_RECORDS = 7, /* ready, before and here, of two sets each; a holder */
+	LOOK_RECORDS = 8, /* ready; before and here, of two sets each, of which one
+	                   * is an estimate in part; a holder */
 	LOOK_STACKS = 2   /* its own and the holder's */
 };
 
@@ -323,8 +324,6 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		watch->told.ready += share.ns;
 	else
 		watch->told.blocked += share.ns;
-	watch->told.unseen += is_seen ? 0 : share.ns;
-	watch->told.estimated += is_estimate ? share.ns : 0;
 }
 
 void ppi_waits_tell_holder(struct waits_watch *watch,

@@ -463,6 +463,7 @@ static struct {
 	uint64_t weight[2];
 	uint64_t by_kind[8]; /* of the thread PID, by enum doing */
 	uint64_t unseen, estimated;
+	uint64_t sure[8];    /* of by_kind, what is no estimate */
 	uint64_t in_sets[2], in_unknown[2]; /* by event */
 	uint64_t by_set[8]; /* blocked, of the thread PID, by enum doing */
 	bool names_holder, names_pipe;
@@ -557,8 +558,11 @@ static void take(const portprof_batch *batch, const portprof_record *record)
 	if (waits_run_label(batch, record, 4)[0])
 		told.estimated += record->weight;
 	for (int i = SLEEPS; i <= FAULTS; i++)
-		if (record->tid == PID && strcmp(kind, kinds[i]) == 0)
+		if (record->tid == PID && strcmp(kind, kinds[i]) == 0) {
 			told.by_kind[i] += record->weight;
+			told.sure[i] += waits_run_label(batch, record, 4)[0]
+				? 0 : record->weight;
+		}
 	told.names_holder |= strcmp(waits_run_label(batch, record, 3),
 	                            "thread thread101 (101)") == 0;
 	told.names_pipe |= strcmp(waits_run_label(batch, record, 2), "pipe:[77]") == 0;
@@ -760,6 +764,35 @@ static void what_was_not_seen_is_an_estimate(void **state)
 	world.has_clocks = false;
 }
 
+/* How long a wait that was met had lasted at the last look that found it is no estimate,
+ * nor since when the one lasts that was met next, whatever lies between them. */
+static void what_was_surely_waited_is_no_estimate(void **state)
+{
+	const uint64_t from = 40, ms = 20 * CYCLE_MS;
+
+	(void)state;
+	world.has_clocks = true;
+	for (uint64_t us = 5003; us < 400000; us += us / 7) {
+		uint64_t own = 0, sure = 0;
+
+		measure(from, ms, us, 16);
+		for (int i = SLEEPS; i <= READS; i++) {
+			uint64_t most = between(PID, i, from, ms + us / 1000);
+
+			own += most;
+			sure += told.sure[i];
+			if (told.sure[i] > most + 30 * MS)
+				fail_msg("looks each %" PRIu64 " us: %d: %" PRIu64
+				         " of %" PRIu64, us, i, told.sure[i],
+				         most);
+		}
+		/* looks that miss no wait that is long */
+		if (us < 70000)
+			assert_true(sure > own / 100 * 93);
+	}
+	world.has_clocks = false;
+}
+
 /* A thread names itself when it runs, be that after the first look at it. */
 static void names_are_those_of_now(void **state)
 {
@@ -949,6 +982,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(begins_may_be_known),
 		cmocka_unit_test(looks_may_be_interrupted),
 		cmocka_unit_test(what_was_not_seen_is_an_estimate),
+		cmocka_unit_test(what_was_surely_waited_is_no_estimate),
 		cmocka_unit_test(names_are_those_of_now),
 		cmocka_unit_test(waits_have_their_own_sets),
 		cmocka_unit_test(this_wait_has_its_own_time),
