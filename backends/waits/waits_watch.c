@@ -29,8 +29,8 @@ enum { PASS_SHARE = 10, PASS_MEMORY = 8 };
 
 /* A thread that does not change is looked at again after such a part of the time
  * for which it has not, at last as often as this: what nobody knows of one that ends
- * then is less than a hundredth of its last wait. */
-enum { PATIENCE = 128 };
+ * then is less than a hundredth of its last wait; of many a thirtieth. */
+enum { PATIENCE = 128, PATIENCE_OF_MANY = 32 };
 #define LOOK_MOST_NS (1000 * MS)
 /* Many are due together, so that most passes have nobody to look at. */
 #define TOGETHER_NS (500 * MS)
@@ -108,13 +108,15 @@ static void bury(struct waits_watch *watch, struct waits_thread *thread)
 static void schedule(const struct waits_watch *watch,
                      struct waits_thread *thread, bool is_free)
 {
+	bool are_many = watch->threads.count > WAITS_MANY_THREADS;
 	size_t many = is_free ? 0 : watch->threads.count / WAITS_MANY_THREADS;
 	uint64_t since = watch->now_ns - thread->changed_ns;
-	uint64_t nap = since / PATIENCE * (1 + many);
+	uint64_t nap = since / (are_many ? PATIENCE_OF_MANY : PATIENCE) *
+	               (1 + many);
 	uint64_t most = LOOK_MOST_NS * (1 + many / 2);
 
 	thread->next_ns = watch->now_ns + (nap < most ? nap : most);
-	if (watch->threads.count > WAITS_MANY_THREADS && since > 2 * TOGETHER_NS)
+	if (are_many && since > 2 * TOGETHER_NS)
 		thread->next_ns += TOGETHER_NS - thread->next_ns % TOGETHER_NS;
 }
 
