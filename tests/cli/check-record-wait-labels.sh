@@ -44,8 +44,8 @@ proves() {
 	return "$verdict"
 }
 
-# times WORDS OPTION...: each round is right
-times() {
+# each_round WORDS OPTION...: each round is right
+each_round() {
 	words=$1
 	shift
 	for round in $(seq "$rounds"); do
@@ -79,13 +79,13 @@ for backend in perf timer; do
 		skip "by $backend" "$(tail -n 1 "$tmp/words")"
 		continue
 	fi
-	times "by $backend" -b "$backend" --wall -- "$labelled" 4 "$ms" 200 100
+	each_round "by $backend" -b "$backend" --wall -- "$labelled" 4 "$ms" 200 100
 	"$portprof" report -q -x ';' -s label:phase,state waits.pb.gz >"$tmp/rows"
 	check "by $backend: waits are seen by label in the report" awk -F ';' \
 		'/;blocked/ && /;(alpha|beta|gamma);/ { n++ } END { exit n != 3 }' \
 		"$tmp/rows"
 done
-times "waits alone" --off-cpu -- "$labelled" 4 "$ms" 200 100
+each_round "waits alone" --off-cpu -- "$labelled" 4 "$ms" 200 100
 ! can_use perf || attach --wall
 attach --off-cpu
 
@@ -96,7 +96,7 @@ sh -c 'while :; do :; done' &
 second=$!
 for backend in perf timer; do
 	! can_use "$backend" ||
-		times "busy, by $backend" -b "$backend" --wall -- \
+		each_round "busy, by $backend" -b "$backend" --wall -- \
 			"$labelled" 4 "$ms" 200 100
 done
 ! can_use perf || attach --wall
