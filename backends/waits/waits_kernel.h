@@ -39,6 +39,7 @@ struct waits_kernel {
 	/* The same without the time that the system was suspended left out: by
 	 * it /proc says when threads began. */
 	uint64_t (*boot_ns)(void *self);
+	uint64_t (*real_ns)(void *self); /* CLOCK_REALTIME */
 	int (*cpu)(void *self); /* on which the caller is */
 	/* What all threads of a process have run; 0: not known. */
 	uint64_t (*process_cpu_ns)(void *self, int64_t pid);

@@ -34,6 +34,15 @@ static uint64_t real_boot_ns(void *self)
 	return ns;
 }
 
+static uint64_t real_real_ns(void *self)
+{
+	uint64_t ns = 0;
+
+	(void)self;
+	ppi_clock_ns(CLOCK_REALTIME, &ns);
+	return ns;
+}
+
 static int real_cpu(void *self)
 {
 	unsigned cpu;
@@ -358,6 +367,7 @@ static enum waits_call real_call_of(void *self, int64_t number)
 static const struct waits_kernel real = {
 	.now_ns = real_now_ns,
 	.boot_ns = real_boot_ns,
+	.real_ns = real_real_ns,
 	.cpu = real_cpu,
 	.process_cpu_ns = real_process_cpu_ns,
 	.read = real_read,

@@ -104,27 +104,18 @@ static uint64_t callers_of(const struct waits_watch *watch, int64_t pid,
 }
 
 /* A call that is resumed after the thread was stopped has its arguments, but its number is
- * that of restart_syscall(2): the function in the kernel is the one of the call. */
+ * that of restart_syscall(2), and the function in the kernel is the one of the call;
+ * of sleeps there is none (kernel/time/hrtimer.c, hrtimer_nanosleep_restart). */
 static enum waits_call call_again(const struct waits_place *place)
 {
-	static const struct {
-		const char *begin;
-		enum waits_call call;
-	} functions[] = {
-		{ "hrtimer_nanosleep", WAITS_CALL_SLEEP },
-		{ "do_nanosleep", WAITS_CALL_SLEEP },
-		{ "common_nsleep", WAITS_CALL_SLEEP },
-		{ "alarm_timer_nsleep", WAITS_CALL_SLEEP },
-		{ "futex_", WAITS_CALL_LOCK },
-		{ "do_poll", WAITS_CALL_POLL },
-		{ "do_sys_poll", WAITS_CALL_POLL },
-		{ "poll_schedule", WAITS_CALL_POLL },
+	static const char *const polls[] = {
+		"do_poll", "do_sys_poll", "poll_schedule", NULL
 	};
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (ppi_waits_begins(place->function, functions[i].begin))
-			return functions[i].call;
-	return WAITS_CALL_OTHER;
+	if (ppi_waits_begins(place->function, "futex_"))
+		return WAITS_CALL_LOCK;
+	return ppi_waits_begins_one(place->function, polls) ? WAITS_CALL_POLL
+	                                                    : WAITS_CALL_SLEEP;
 }
 
 int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
@@ -162,7 +153,9 @@ int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
 
 /* Of futex(2). */
 enum { FUTEX_WAITS = 0, FUTEX_LOCKS_PI = 6, FUTEX_WAITS_BITSET = 9,
-       FUTEX_REQUEUES_PI = 11, FUTEX_LOCKS_PI2 = 13 };
+       FUTEX_REQUEUES_PI = 11, FUTEX_LOCKS_PI2 = 13,
+       FUTEX_BY_REAL_TIME = 256 };
+#define SOON_NS UINT64_C(200000000)
 
 static bool hold_by(struct waits_watch *watch,
                     const struct waits_thread *thread, uint32_t tid,
@@ -225,15 +218,43 @@ static bool is_mutex(struct waits_watch *watch,
 	       address - place->sp > 1024;
 }
 
-/* Workers that wait for work wait for the same, and as long as there is none: who looks
- * again soon waits for what another one does, as Python's threads for their lock. */
+/* Whether a futex is waited for so long at most that nobody waits for work like that:
+ * who looks again soon waits for what another thread does, as those of Python for their
+ * lock. A worker whose time is nearly over had more of it when it was met. */
+static bool looks_again_soon(const struct waits_watch *watch,
+                             const struct waits_thread *thread,
+                             const struct waits_place *place)
+{
+	const struct waits_kernel *kernel = watch->kernel;
+	unsigned operation = (unsigned)place->arguments[1];
+	uint64_t now = 0;
+	long limit[2];
+
+	if (!place->arguments[3] ||
+	    (thread->at.kind == WAITS_IDLE && thread->at.pc == place->pc &&
+	     thread->at.arguments[0] == place->arguments[0]))
+		return false;
+	if (kernel->memory(kernel->self, thread->process->pid,
+	                   place->arguments[3], limit,
+	                   sizeof(limit)) != sizeof(limit))
+		return true;
+	if ((operation & 0x7f) != FUTEX_WAITS)
+		now = operation & FUTEX_BY_REAL_TIME
+			? kernel->real_ns(kernel->self)
+			: kernel->now_ns(kernel->self);
+	return (uint64_t)limit[0] * 1000000000u + (uint64_t)limit[1] <
+	       now + SOON_NS;
+}
+
+/* Workers that wait for work wait for the same. */
 static bool is_pool(const struct waits_watch *watch,
                     const struct waits_thread *thread,
                     const struct waits_place *place)
 {
 	const struct waits_thread *const *all = watch->threads.data;
 
-	if (thread->tid == thread->process->pid || place->arguments[3])
+	if (thread->tid == thread->process->pid ||
+	    looks_again_soon(watch, thread, place))
 		return false;
 	for (size_t i = 0; i < watch->threads.count; i++)
 		if (all[i] != thread && all[i]->process == thread->process &&
@@ -290,14 +311,72 @@ static bool kind_by_function(struct waits_place *place)
 	return true;
 }
 
+/* Of calls that have other numbers, or are none of those that are known. */
+static enum waits_kind kind_without_call(const struct waits_place *place)
+{
+	static const struct {
+		const char *begin;
+		enum waits_kind kind;
+	} functions[] = {
+		{ "do_wait", WAITS_CHILD }, { "kernel_wait", WAITS_CHILD },
+		{ "hrtimer_nanosleep", WAITS_SLEEP },
+		{ "common_nsleep", WAITS_SLEEP },
+		{ "futex_", WAITS_CONDITION },
+		{ "anon_pipe_", WAITS_PIPE }, { "pipe_", WAITS_PIPE },
+		{ "fifo_", WAITS_PIPE }, { "wait_for_partner", WAITS_PIPE },
+		{ "wq_sleep", WAITS_PIPE },
+		{ "do_poll", WAITS_POLL }, { "do_sys_poll", WAITS_POLL },
+		{ "do_select", WAITS_POLL }, { "poll_schedule", WAITS_POLL },
+		{ "ep_poll", WAITS_POLL }, { "do_epoll_wait", WAITS_POLL },
+		{ "n_tty_", WAITS_TERMINAL },
+		{ "inet_csk_accept", WAITS_IDLE },
+		{ "do_sigtimedwait", WAITS_IDLE }, { "sigsuspend", WAITS_IDLE },
+		{ "sk_", WAITS_NETWORK }, { "inet_", WAITS_NETWORK },
+		{ "tcp_", WAITS_NETWORK }, { "unix_", WAITS_NETWORK },
+		{ "__skb_wait", WAITS_NETWORK },
+		{ "folio_wait", WAITS_DISK }, { "__folio_lock", WAITS_DISK },
+		{ "wait_on_page", WAITS_DISK }, { "io_schedule", WAITS_DISK },
+		{ "submit_bio_wait", WAITS_DISK }, { "blk_", WAITS_DISK },
+		{ "rq_qos_wait", WAITS_DISK }, { "jbd2_", WAITS_DISK },
+		{ "locks_lock", WAITS_LOCK }, { "flock_lock", WAITS_LOCK },
+		{ "fcntl_setlk", WAITS_LOCK }, { "do_semtimedop", WAITS_LOCK },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (ppi_waits_begins(place->function, functions[i].begin))
+			return functions[i].kind;
+	return WAITS_OTHER;
+}
+
+/* Calls of memory, and what is touched, change and read one map of the process, which
+ * one of its threads may have (Documentation/mm/process_addrs.rst, mmap lock). */
+static enum waits_kind lock_of_map(struct waits_place *place)
+{
+	snprintf(place->on, sizeof(place->on), "memory map");
+	return WAITS_LOCK;
+}
+
+static enum waits_kind kind_of_fault(const struct waits_thread *thread,
+                                     struct waits_place *place)
+{
+	static const char *const locks[] = {
+		"lock_mm_and_find_vma", "do_user_addr_fault", "mmap_read_lock",
+		NULL
+	};
+
+	if (thread->process->is_foreign && place->number >= 0)
+		return kind_without_call(place);
+	return ppi_waits_begins_one(place->function, locks)
+		? lock_of_map(place) : WAITS_PAGE_FAULT;
+}
+
 static enum waits_kind kind_of(struct waits_watch *watch,
                                const struct waits_thread *thread,
                                struct waits_place *place)
 {
 	switch (place->call) {
 	case WAITS_CALL_NONE:
-		return thread->process->is_foreign && place->number >= 0
-		               ? WAITS_OTHER : WAITS_PAGE_FAULT;
+		return kind_of_fault(thread, place);
 	case WAITS_CALL_LOCK:
 		return kind_of_futex(watch, thread, place);
 	case WAITS_CALL_SLEEP:
@@ -334,12 +413,12 @@ static enum waits_kind kind_of(struct waits_watch *watch,
 		         (int)place->arguments[0]);
 		return WAITS_LOCK;
 	case WAITS_CALL_MEMORY:
-		return WAITS_MEMORY;
+		return lock_of_map(place);
 	case WAITS_CALL_AGAIN:
 	case WAITS_CALL_OTHER:
 		break;
 	}
-	return WAITS_OTHER;
+	return kind_without_call(place);
 }
 
 void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,

@@ -334,8 +334,9 @@ static bool begin_pass(struct waits_watch *watch)
 static void say_denied(struct waits_watch *watch)
 {
 	if (watch->is_denied)
-		ppi_note(watch->bs, PORTPROF_NOTE_MISSED "where threads of "
-		         "others wait: only the administrator may see their "
+		ppi_note(watch->bs, PORTPROF_NOTE_MISSED "where some threads "
+		         "wait: only who may trace a process (ptrace(2)), as "
+		         "the administrator of its container may, sees its "
 		         "/proc/PID/syscall and stacks");
 }
 

@@ -108,7 +108,20 @@ static enum waits_call sim_call_of(void *self, int64_t number)
 	return (enum waits_call)number;
 }
 
+static uint64_t sim_now_ns(void *self)
+{
+	(void)self;
+	return UINT64_C(1000000000000);
+}
+
+static uint64_t sim_real_ns(void *self)
+{
+	(void)self;
+	return UINT64_C(5000000000000);
+}
+
 static const struct waits_kernel sim = {
+	.now_ns = sim_now_ns, .real_ns = sim_real_ns,
 	.read = sim_read, .link = sim_link, .memory = sim_memory,
 	.call_of = sim_call_of,
 };
@@ -347,8 +360,8 @@ static void who_was_stopped_waits_for_the_same(void **state)
 	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
 	wait_in(WAITS_CALL_AGAIN, "futex_do_wait", MEMORY, 0, 7, 0);
 	assert_int_equal(place.kind, WAITS_CONDITION);
-	wait_in(WAITS_CALL_AGAIN, "some_call", 0, 0, 0, 0);
-	is_for(WAITS_OTHER, "");
+	wait_in(WAITS_CALL_AGAIN, "do_syscall_64", 0, 0, 0, 0);
+	is_for(WAITS_SLEEP, "");
 }
 
 /* At the same place, and not for the same. */
@@ -366,27 +379,99 @@ static void another_list_is_another_wait(void **state)
 	is_for(WAITS_PIPE, "pipe:[11]");
 }
 
-/* Workers that wait for work until there is some are idle; who looks again soon is
- * not, and has something to do. */
-static void who_waits_for_a_time_is_not_idle(void **state)
+/* In programs whose calls have other numbers, and in calls that nobody knows. */
+static void without_a_call_the_function_tells(void **state)
 {
+	static const struct {
+		const char *function;
+		enum waits_kind kind;
+	} rows[] = {
+		{ "do_wait", WAITS_CHILD }, { "futex_do_wait", WAITS_CONDITION },
+		{ "anon_pipe_read", WAITS_PIPE },
+		{ "hrtimer_nanosleep", WAITS_SLEEP },
+		{ "n_tty_read", WAITS_TERMINAL }, { "ep_poll", WAITS_POLL },
+		{ "folio_wait_bit_common", WAITS_DISK },
+		{ "sk_wait_data", WAITS_NETWORK }, { "unknown", WAITS_OTHER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (int is_foreign = 0; is_foreign < 2; is_foreign++) {
+			process.is_foreign = is_foreign;
+			wait_in(is_foreign ? WAITS_CALL_SLEEP : WAITS_CALL_OTHER,
+			        rows[i].function, 0, 0, 0, 0);
+			is_for(rows[i].kind, "");
+		}
+}
+
+/* Calls of memory have to have the map, and faults, too; where there is no memory, that
+ * is what they wait for. */
+static void the_map_of_memory_is_a_lock(void **state)
+{
+	(void)state;
+	wait_in(WAITS_CALL_MEMORY, "__vm_munmap", 0, 0, 0, 0);
+	is_for(WAITS_LOCK, "memory map");
+	wait_in(WAITS_CALL_MEMORY, "mem_cgroup_handle_over_high", 0, 0, 0, 0);
+	is_for(WAITS_MEMORY, "");
+	snprintf(world.syscall, sizeof(world.syscall), "-1 0x7000 0x1000\n");
+	for (int is_lock = 0; is_lock < 2; is_lock++) {
+		world.function = is_lock ? "lock_mm_and_find_vma"
+		                         : "folio_wait_bit_common";
+		assert_int_equal(ppi_waits_place(&watch, &thread, &place), 0);
+		ppi_waits_name(&watch, &thread, &place);
+		is_for(is_lock ? WAITS_LOCK : WAITS_PAGE_FAULT,
+		       is_lock ? "memory map" : "");
+	}
+}
+
+/* Workers that wait for work are idle, also those that wait for seconds at a time; who
+ * looks again soon is not, and has something to do. */
+static void who_looks_again_soon_is_not_idle(void **state)
+{
+	enum { WAITS = 0, WAITS_BITSET = 9, BY_REAL_TIME = 256 };
+	static const struct {
+		uint64_t operation;
+		long s, ns; /* 0: without a limit */
+		enum waits_kind kind;
+	} rows[] = {
+		{ WAITS, 0, 0, WAITS_IDLE },
+		{ WAITS, 0, 5000000, WAITS_CONDITION },
+		{ WAITS, 5, 0, WAITS_IDLE },
+		{ WAITS_BITSET, 1000, 5000000, WAITS_CONDITION },
+		{ WAITS_BITSET, 1010, 0, WAITS_IDLE },
+		{ WAITS_BITSET | BY_REAL_TIME, 5000, 5000000, WAITS_CONDITION },
+		{ WAITS_BITSET | BY_REAL_TIME, 5010, 0, WAITS_IDLE },
+	};
 	struct waits_thread one = { .tid = OTHER, .process = &process };
 	struct waits_thread two = { .tid = OTHER + 1, .process = &process };
 	struct waits_thread *list[] = { &one, &two };
+	long limit[2];
 
 	(void)state;
 	assert_true(ppi_vector_add(&watch.threads, sizeof(list[0]), list, 2));
-	for (int is_timed = 0; is_timed < 2; is_timed++) {
-		uint64_t until = is_timed ? MEMORY + 64 : 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t at = rows[i].s || rows[i].ns ? MEMORY + 64 : 0;
 
+		limit[0] = rows[i].s;
+		limit[1] = rows[i].ns;
+		memcpy(world.memory + 64, limit, sizeof(limit));
+		memset(&one.at, 0, sizeof(one.at));
 		thread = one;
-		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY, 0, 7, until);
+		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY,
+		        rows[i].operation, 7, at);
 		one.at = place;
 		assert_int_equal(place.kind, WAITS_CONDITION);
 		thread = two;
-		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY, 0, 7, until);
-		assert_int_equal(place.kind, is_timed ? WAITS_CONDITION
-		                                      : WAITS_IDLE);
+		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY,
+		        rows[i].operation, 7, at);
+		assert_int_equal(place.kind, rows[i].kind);
+		/* its time is nearly over */
+		thread.at = place;
+		limit[0] = limit[1] = 0;
+		memcpy(world.memory + 64, limit, sizeof(limit));
+		wait_in(WAITS_CALL_LOCK, "futex_do_wait", MEMORY,
+		        rows[i].operation, 7, at);
+		assert_int_equal(place.kind, rows[i].kind);
 	}
 }
 
@@ -404,7 +489,9 @@ int main(int argc, char **argv)
 		CASE(instances_say_what_they_watch),
 		CASE(who_was_stopped_waits_for_the_same),
 		CASE(another_list_is_another_wait),
-		CASE(who_waits_for_a_time_is_not_idle),
+		CASE(without_a_call_the_function_tells),
+		CASE(the_map_of_memory_is_a_lock),
+		CASE(who_looks_again_soon_is_not_idle),
 	};
 
 	if (argc > 1)
