@@ -331,8 +331,16 @@ static bool begin_pass(struct waits_watch *watch)
 }
 
 /* How much was seen is in the samples; why not more is not. */
-static void say_denied(struct waits_watch *watch)
+static void say_why(struct waits_watch *watch)
 {
+	const portprof_life *life = &watch->bs->life;
+
+	if (life->unknown_ns && life->unknown_ns >= life->lifetime_ns / 100)
+		ppi_note(watch->bs, "%.1f %% of threads' lives is unknown: what "
+		         "they did from the last look at them to their end; the "
+		         "kernel keeps no sums of who has ended",
+		         100.0 * (double)life->unknown_ns /
+		                 (double)life->lifetime_ns);
 	if (watch->is_denied)
 		ppi_note(watch->bs, PORTPROF_NOTE_MISSED "where some threads "
 		         "wait: only who may trace a process (ptrace(2)), as "
@@ -356,7 +364,7 @@ static void end_pass(struct waits_watch *watch)
 	watch->is_passing = false;
 	if (watch->is_last) {
 		watch->is_running = watch->is_last = false;
-		say_denied(watch);
+		say_why(watch);
 	} else {
 		plan_pass(watch);
 	}

@@ -655,6 +655,28 @@ static void sums_are_exact(void **state)
 	assert_true(told.life.unknown_ns < 40 * MS);
 }
 
+static bool has_note(const char *word)
+{
+	for (size_t i = 0; i < run.bs.note_count; i++)
+		if (strstr(run.notes[i], word))
+			return true;
+	return false;
+}
+
+/* Of who ended between two looks the rest is in no sum, and a note says why, where that is
+ * more than a hundredth. */
+static void what_is_unknown_has_a_reason(void **state)
+{
+	(void)state;
+	measure(690, 100, 40003, 16);
+	assert_closed();
+	assert_true(told.life.unknown_ns >= told.life.lifetime_ns / 100);
+	assert_true(has_note("unknown"));
+	measure(40, 4000, 997, 16);
+	assert_true(told.life.unknown_ns < told.life.lifetime_ns / 100);
+	assert_false(has_note("unknown"));
+}
+
 /* Kinds, who had the lock, and how long each wait was: to a look at its begin
  * and its end. */
 static void waits_are_what_they_were(void **state)
@@ -982,6 +1004,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(begins_may_be_known),
 		cmocka_unit_test(looks_may_be_interrupted),
 		cmocka_unit_test(what_was_not_seen_is_an_estimate),
+		cmocka_unit_test(what_is_unknown_has_a_reason),
 		cmocka_unit_test(what_was_surely_waited_is_no_estimate),
 		cmocka_unit_test(names_are_those_of_now),
 		cmocka_unit_test(waits_have_their_own_sets),
