@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of more descriptors of one call nobody asks what they are. */
-enum { PATH_ROOM = 96, LOOKED_AT = 24 };
+/* Of more descriptors of one call nobody asks what they are, and of more no names are
+ * told. */
+enum { PATH_ROOM = 96, LOOKED_AT = 24, NAMED = 3 };
 
 bool ppi_waits_begins(const char *text, const char *begin)
 {
@@ -141,7 +142,7 @@ enum waits_kind ppi_waits_kind_of_path(struct waits_watch *watch,
 /* Of all descriptors that one call waits for. */
 struct several {
 	enum waits_kind kind; /* WAITS_POLL: there are several kinds */
-	unsigned count, named;
+	unsigned count, named, own;
 	bool is_of_others; /* some are not only there to wake the program itself */
 	bool listens;
 	char names[sizeof(((struct waits_place *)0)->on)];
@@ -154,7 +155,8 @@ static void add_name(struct several *all, const char *name)
 
 	if (strstr(all->names, name)) {
 		all->named++;
-	} else if (used + length + BEHIND + 2 < sizeof(all->names)) {
+	} else if (all->named < NAMED &&
+	           used + length + BEHIND + 2 < sizeof(all->names)) {
 		snprintf(all->names + used, sizeof(all->names) - used, "%s%s",
 		         used ? ", " : "", name);
 		all->named++;
@@ -181,8 +183,17 @@ static void add_kind(struct several *all, enum waits_kind kind,
 	all->is_of_others |= !is_own;
 }
 
-/* By an eventfd and its like threads and signal handlers wake the program, and of who
- * asks for no event of a descriptor only its end does: it waits for the rest. */
+/* By an eventfd, a pair of sockets and their like threads and signal handlers wake the
+ * program itself. */
+static bool wakes_itself(const struct waits_place *place)
+{
+	return ppi_waits_begins(place->on, "anon_inode:[eventfd") ||
+	       ppi_waits_begins(place->on, "anon_inode:[signalfd") ||
+	       strcmp(place->on, "unix:") == 0;
+}
+
+/* Of who asks for no event of a descriptor only its end is one: it waits for the rest, as
+ * it does where others wake itself. */
 static void add_descriptor(struct waits_watch *watch,
                            const struct waits_thread *thread, int fd,
                            bool is_asked, struct waits_place *place,
@@ -197,13 +208,11 @@ static void add_descriptor(struct waits_watch *watch,
 	/* files are always ready: it is a pipe with a name */
 	if (kind == WAITS_DISK)
 		kind = WAITS_PIPE;
-	is_own = !is_asked ||
-	         ppi_waits_begins(place->on, "anon_inode:[eventfd") ||
-	         ppi_waits_begins(place->on, "anon_inode:[signalfd");
+	is_own = !is_asked || wakes_itself(place);
 	add_kind(all, kind, place, is_own);
 	if (place->on[0] && !is_own)
 		add_name(all, place->on);
-	all->named += is_own;
+	all->own += is_own;
 }
 
 /* Of none it is the time that it waits for. */
@@ -219,9 +228,9 @@ static enum waits_kind say_all(const struct several *all,
 	else if (all->count > 1 || !place->on[0])
 		snprintf(place->on, sizeof(place->on), "%u descriptor%s",
 		         all->count, all->count == 1 ? "" : "s");
-	if (used && all->count > all->named)
+	if (used && all->count > all->named + all->own)
 		snprintf(place->on + used, sizeof(place->on) - used,
-		         " and %u more", all->count - all->named);
+		         " and %u more", all->count - all->named - all->own);
 	return all->kind;
 }
 
@@ -334,7 +343,8 @@ enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
 			next[-1] = '\0';
 		one = kind_of_watched(watch, thread, line + 4, place, &asks,
 		                      &looks_left);
-		if (one == WAITS_IDLE && !is_listening(one, place))
+		if ((one == WAITS_IDLE && !is_listening(one, place)) ||
+		    wakes_itself(place))
 			one = WAITS_POLL;
 		if (asks)
 			memcpy(asked, place->on, sizeof(asked));

@@ -42,6 +42,9 @@ static const char *const links[] = {
 	"anon_inode:[eventpoll]", /* 12 */
 	"/queue",                /* 13 */
 	"/dev/ptmx",             /* 14 */
+	"socket:[16]",           /* 15: one of a pair */
+	"pipe:[17]",             /* 16 */
+	"pipe:[18]",             /* 17 */
 };
 
 static const char lists[] =
@@ -49,6 +52,10 @@ static const char lists[] =
 	"   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 0 0 14\n"
 	"   1: 0100007F:9000 0200000A:0050 01 0:0 0:0 0 0 0 13\n"
 	"   2: 0100007F:9001 0200000A:0050 01 0:0 0:0 0 0 0 15\n";
+
+static const char pairs[] =
+	"Num RefCount Protocol Flags Type St Inode Path\n"
+	"0000: 00000003 00000000 00000000 0001 03 16\n";
 
 /* What /proc has of the thread, and two pages of its memory, of which the second one
  * may be missing. */
@@ -72,6 +79,8 @@ static int sim_read(void *self, const char *path, char *text, size_t room)
 		return waits_run_put(text, room, "%s", world.function);
 	if (strcmp(name, "tcp") == 0)
 		return waits_run_put(text, room, "%s", lists);
+	if (strcmp(name, "unix") == 0)
+		return waits_run_put(text, room, "%s", pairs);
 	if (strstr(path, "/fdinfo/"))
 		return waits_run_put(text, room, "%s", world.watched);
 	return -ENOENT;
@@ -258,6 +267,8 @@ static void several_are_of_one_kind_or_poll(void **state)
 	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
 	POLL({ 1, 1, 0 }, { 2, 1, 0 });
 	is_for(WAITS_PIPE, "pipe:[11], pipe:[12]");
+	POLL({ 1, 1, 0 }, { 2, 1, 0 }, { 16, 1, 0 }, { 17, 1, 0 }, { 5, 1, 0 });
+	is_for(WAITS_PIPE, "pipe:[11], pipe:[12], pipe:[17] and 1 more");
 	POLL({ 9, 1, 0 });
 	is_for(WAITS_PIPE, "/tmp/fifo");
 	POLL({ 3, 1, 0 }, { 1, 1, 0 });
@@ -286,6 +297,13 @@ static void own_wakeups_are_not_what_is_waited_for(void **state)
 	assert_int_equal(place.kind, WAITS_POLL);
 	POLL({ 5, 1, 0 }, { 6, 1, 0 });
 	is_for(WAITS_POLL, "2 descriptors");
+	POLL({ 15, 1, 0 }, { 3, 1, 0 });
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	POLL({ 15, 1, 0 });
+	is_for(WAITS_NETWORK, "unix:");
+	world.watched = "tfd: 15 events: 19 data: 4 pos:0 ino:10 sdev:8\n";
+	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
+	is_for(WAITS_POLL, "epoll");
 }
 
 static void of_no_descriptor_it_is_time(void **state)
