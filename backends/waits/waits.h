@@ -38,6 +38,7 @@ struct waits_place {
 	int64_t held_by; /* that thread; 0 unknown */
 	char waker[64];  /* who ended it, once it is over */
 	bool is_vague;   /* a socket of which nothing was known yet */
+	bool is_closed;  /* a descriptor that was not to be read */
 };
 
 /* A thread was woken (waits_wakers.c). */

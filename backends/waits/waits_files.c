@@ -97,8 +97,10 @@ static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
 	         thread->process->pid, (int)fd);
 	if (watch->kernel->link(watch->kernel->self, path, link,
-	                        sizeof(link)) <= 0)
+	                        sizeof(link)) <= 0) {
+		place->is_closed = true;
 		return WAITS_OTHER;
+	}
 	memcpy(place->on, link, sizeof(link));
 	if (!ppi_waits_begins(link, "socket:["))
 		return is_in_pipe(place) ? WAITS_PIPE : kind_of_link(link);
@@ -107,6 +109,40 @@ static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
 	*asks = socket && socket->asks;
 	place->is_vague |= !socket || !socket->is_settled;
 	return kind_of_socket(socket, place);
+}
+
+/* 0: it is no socket. */
+static uint64_t socket_at(const struct waits_watch *watch,
+                          const struct waits_thread *thread, int fd)
+{
+	char path[PATH_ROOM], link[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
+	         thread->process->pid, fd);
+	if (fd < 0 || watch->kernel->link(watch->kernel->self, path, link,
+	                                  sizeof(link)) <= 0 ||
+	    !ppi_waits_begins(link, "socket:["))
+		return 0;
+	return strtoull(link + 8, NULL, 10);
+}
+
+/* By an eventfd, a pair of sockets and their like threads and signal handlers wake the
+ * program itself. Both of a pair are made at once: they have numbers that follow each
+ * other, as descriptors and as files. */
+static bool wakes_itself(const struct waits_watch *watch,
+                         const struct waits_thread *thread, int fd,
+                         const struct waits_place *place)
+{
+	uint64_t inode;
+
+	if (ppi_waits_begins(place->on, "anon_inode:[eventfd") ||
+	    ppi_waits_begins(place->on, "anon_inode:[signalfd"))
+		return true;
+	if (strcmp(place->on, "unix:") != 0)
+		return false;
+	inode = socket_at(watch, thread, fd);
+	return inode && (socket_at(watch, thread, fd + 1) == inode + 1 ||
+	                 socket_at(watch, thread, fd - 1) == inode - 1);
 }
 
 enum waits_kind ppi_waits_kind_of_file(struct waits_watch *watch,
@@ -183,15 +219,6 @@ static void add_kind(struct several *all, enum waits_kind kind,
 	all->is_of_others |= !is_own;
 }
 
-/* By an eventfd, a pair of sockets and their like threads and signal handlers wake the
- * program itself. */
-static bool wakes_itself(const struct waits_place *place)
-{
-	return ppi_waits_begins(place->on, "anon_inode:[eventfd") ||
-	       ppi_waits_begins(place->on, "anon_inode:[signalfd") ||
-	       strcmp(place->on, "unix:") == 0;
-}
-
 /* Of who asks for no event of a descriptor only its end is one: it waits for the rest, as
  * it does where others wake itself. */
 static void add_descriptor(struct waits_watch *watch,
@@ -208,7 +235,7 @@ static void add_descriptor(struct waits_watch *watch,
 	/* files are always ready: it is a pipe with a name */
 	if (kind == WAITS_DISK)
 		kind = WAITS_PIPE;
-	is_own = !is_asked || wakes_itself(place);
+	is_own = !is_asked || wakes_itself(watch, thread, fd, place);
 	add_kind(all, kind, place, is_own);
 	if (place->on[0] && !is_own)
 		add_name(all, place->on);
@@ -344,7 +371,7 @@ enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
 		one = kind_of_watched(watch, thread, line + 4, place, &asks,
 		                      &looks_left);
 		if ((one == WAITS_IDLE && !is_listening(one, place)) ||
-		    wakes_itself(place))
+		    wakes_itself(watch, thread, atoi(line + 4), place))
 			one = WAITS_POLL;
 		if (asks)
 			memcpy(asked, place->on, sizeof(asked));

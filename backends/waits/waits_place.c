@@ -429,16 +429,19 @@ void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
 		place->kind = kind_of(watch, thread, place);
 }
 
+/* Of a process that ends less can be read than before. */
 void ppi_waits_name_again(struct waits_watch *watch, struct waits_thread *thread)
 {
-	struct waits_place *place = &thread->at;
+	struct waits_place place = thread->at;
 
-	if (!place->is_vague)
+	if (!place.is_vague)
 		return;
-	place->is_vague = false;
-	place->kind = WAITS_OTHER;
-	place->on[0] = '\0';
-	ppi_waits_name(watch, thread, place);
+	place.is_vague = place.is_closed = false;
+	place.kind = WAITS_OTHER;
+	place.on[0] = '\0';
+	ppi_waits_name(watch, thread, &place);
+	if (!place.is_closed || thread->at.is_closed)
+		thread->at = place;
 }
 
 static bool is_same_place(const struct waits_place *a,

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -399,7 +400,7 @@ static void wait_in_all_ways(int rounds)
 
 /* ---- one thread a kind ---- */
 
-static int pair[2], nobody[2], listener;
+static int pair[2], nobody[2], nobody_else[2], listener;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t sleeper;
@@ -456,8 +457,10 @@ static void wait_for_thread(void)
 
 static void wait_for_poll(void)
 {
-	struct pollfd two[2] = { { .fd = pair[0], .events = POLLIN },
-		                 { .fd = nobody[0], .events = POLLIN } };
+	struct pollfd two[2] = { { .fd = nobody[0], .events = POLLIN },
+		                 { .events = POLLIN } };
+
+	two[1].fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	poll(two, 2, -1);
 }
@@ -466,6 +469,35 @@ static void wait_for_poll_of_one(void)
 {
 	struct pollfd one = { .fd = nobody[0], .events = POLLIN };
 
+	poll(&one, 1, -1);
+}
+
+static void wait_for_poll_of_alike(void)
+{
+	struct pollfd two[2] = { { .fd = nobody[0], .events = POLLIN },
+		                 { .fd = nobody_else[0], .events = POLLIN } };
+
+	poll(two, 2, -1);
+}
+
+static void wait_for_select(void)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(nobody[0], &set);
+	select(nobody[0] + 1, &set, NULL, NULL, NULL);
+}
+
+/* A pipe with a name. */
+static void wait_for_named(void)
+{
+	struct pollfd one = { .events = POLLIN };
+	char name[48];
+
+	snprintf(name, sizeof(name), "waits.%ld", (long)getpid());
+	one.fd = mkfifo(name, 0600) ? nobody[0] : open(name, O_RDWR);
+	unlink(name);
 	poll(&one, 1, -1);
 }
 
@@ -487,6 +519,9 @@ static const struct {
 	{ "child", wait_for_thread },
 	{ "poll", wait_for_poll },
 	{ "pipe", wait_for_poll_of_one },
+	{ "pipe", wait_for_poll_of_alike },
+	{ "pipe", wait_for_select },
+	{ "pipe", wait_for_named },
 	{ "idle", wait_for_idle },
 };
 
@@ -508,7 +543,7 @@ static void wait_for_all_kinds(int ms)
 	setpgid(0, 0);
 	listener = socket(AF_INET, SOCK_STREAM, 0);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || pipe(nobody) ||
-	    listen(listener, 1))
+	    pipe(nobody_else) || listen(listener, 1))
 		abort();
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

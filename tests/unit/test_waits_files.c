@@ -45,6 +45,9 @@ static const char *const links[] = {
 	"socket:[16]",           /* 15: one of a pair */
 	"pipe:[17]",             /* 16 */
 	"pipe:[18]",             /* 17 */
+	"socket:[20]",           /* 18: both */
+	"socket:[21]",           /* 19 */
+	"socket:[22]",           /* 20: in no list */
 };
 
 static const char lists[] =
@@ -55,7 +58,9 @@ static const char lists[] =
 
 static const char pairs[] =
 	"Num RefCount Protocol Flags Type St Inode Path\n"
-	"0000: 00000003 00000000 00000000 0001 03 16\n";
+	"0000: 00000003 00000000 00000000 0001 03 16\n"
+	"0000: 00000003 00000000 00000000 0001 03 20\n"
+	"0000: 00000003 00000000 00000000 0001 03 21\n";
 
 /* What /proc has of the thread, and two pages of its memory, of which the second one
  * may be missing. */
@@ -64,6 +69,7 @@ static struct {
 	const char *function, *watched;
 	unsigned char memory[2 * PAGE];
 	size_t pages;
+	unsigned links_left; /* that can be read; 0: all */
 } world;
 
 #define MEMORY UINT64_C(0x10000)
@@ -91,8 +97,9 @@ static int sim_link(void *self, const char *path, char *text, size_t room)
 	unsigned long fd = strtoul(strrchr(path, '/') + 1, NULL, 10);
 
 	(void)self;
-	if (fd >= sizeof(links) / sizeof(links[0]))
+	if (fd >= sizeof(links) / sizeof(links[0]) || world.links_left == 1)
 		return -ENOENT;
+	world.links_left -= world.links_left > 0;
 	return waits_run_put(text, room, "%s", links[fd]);
 }
 
@@ -297,13 +304,36 @@ static void own_wakeups_are_not_what_is_waited_for(void **state)
 	assert_int_equal(place.kind, WAITS_POLL);
 	POLL({ 5, 1, 0 }, { 6, 1, 0 });
 	is_for(WAITS_POLL, "2 descriptors");
-	POLL({ 15, 1, 0 }, { 3, 1, 0 });
-	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
-	POLL({ 15, 1, 0 });
-	is_for(WAITS_NETWORK, "unix:");
-	world.watched = "tfd: 15 events: 19 data: 4 pos:0 ino:10 sdev:8\n";
+	POLL({ 18, 1, 0 }, { 1, 1, 0 });
+	is_for(WAITS_PIPE, "pipe:[11]");
+	POLL({ 1, 1, 0 }, { 19, 1, 0 });
+	is_for(WAITS_PIPE, "pipe:[11]");
+	world.watched = "tfd: 18 events: 19 data: 4 pos:0 ino:14 sdev:8\n";
 	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
 	is_for(WAITS_POLL, "epoll");
+	/* the other end of this one is another program's */
+	POLL({ 15, 1, 0 }, { 1, 1, 0 });
+	is_for(WAITS_POLL, "unix:, pipe:[11]");
+	world.watched = "tfd: 15 events: 19 data: 4 pos:0 ino:10 sdev:8\n";
+	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
+	is_for(WAITS_NETWORK, "unix:");
+}
+
+/* A socket that is in no list yet may be looked up again, but not where the process closes
+ * what it has. */
+static void who_is_named_again_has_the_same_name(void **state)
+{
+	(void)state;
+	POLL({ 1, 1, 0 }, { 20, 1, 0 });
+	is_for(WAITS_POLL, "pipe:[11], socket:[22]");
+	assert_true(place.is_vague);
+	thread.at = place;
+	for (int is_closing = 0; is_closing < 2; is_closing++) {
+		world.links_left = is_closing ? 2 : 0;
+		ppi_waits_name_again(&watch, &thread);
+		place = thread.at;
+		is_for(WAITS_POLL, "pipe:[11], socket:[22]");
+	}
 }
 
 static void of_no_descriptor_it_is_time(void **state)
@@ -502,6 +532,7 @@ int main(int argc, char **argv)
 		CASE(paths_have_names),
 		CASE(several_are_of_one_kind_or_poll),
 		CASE(own_wakeups_are_not_what_is_waited_for),
+		CASE(who_is_named_again_has_the_same_name),
 		CASE(of_no_descriptor_it_is_time),
 		CASE(sets_are_read),
 		CASE(instances_say_what_they_watch),
