@@ -303,6 +303,15 @@ static const struct {
 	{ SYS_symlink, WAITS_CALL_FILE },
 	{ SYS_getdents, WAITS_CALL_IO },
 #endif
+#ifdef SYS_accept
+	{ SYS_accept, WAITS_CALL_ACCEPT },
+#endif
+#ifdef SYS_semop
+	{ SYS_semop, WAITS_CALL_SEMAPHORE },
+#endif
+#ifdef SYS_semtimedop
+	{ SYS_semtimedop, WAITS_CALL_SEMAPHORE },
+#endif
 #ifdef SYS_fstat
 	{ SYS_fstat, WAITS_CALL_IO },
 #endif
