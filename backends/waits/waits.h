@@ -154,6 +154,7 @@ struct waits_socket {
 	bool listens;
 	bool asks; /* it was connected from here: nobody listens on its port */
 	bool is_settled; /* it will not be another's */
+	uint64_t next_ns, pause_ns; /* when the lists are read for it again */
 	char peer[100];
 };
 

@@ -152,6 +152,7 @@ static void read_sockets(struct waits_watch *watch, int64_t pid,
 /* The lists are long: they are read not often, and for a twentieth of the time at
  * most. */
 #define SOCKETS_EVERY_NS UINT64_C(200000000)
+#define SOCKETS_LAST_NS  UINT64_C(16000000000)
 
 static void read_all_sockets(struct waits_watch *watch, int64_t pid)
 {
@@ -179,16 +180,25 @@ const struct waits_socket *ppi_waits_known_socket(const struct waits_watch *watc
 	return socket && socket->is_settled ? socket : NULL;
 }
 
+/* Some are in no list, as those of netlink, or not yet: less and less often. */
 const struct waits_socket *ppi_waits_socket(struct waits_watch *watch, int64_t pid,
                                             uint64_t inode)
 {
-	const struct waits_socket *socket = find_socket(watch, inode);
+	struct waits_socket *socket = find_socket(watch, inode);
 
-	if ((socket && socket->is_settled) ||
+	if ((socket && (socket->is_settled || watch->now_ns < socket->next_ns)) ||
 	    watch->now_ns < watch->sockets.next_ns)
 		return socket;
 	read_all_sockets(watch, pid);
-	return enter_socket(watch, inode);
+	socket = enter_socket(watch, inode);
+	if (socket && !socket->is_settled) {
+		socket->pause_ns = socket->pause_ns ? 2 * socket->pause_ns
+		                                    : SOCKETS_EVERY_NS;
+		if (socket->pause_ns > SOCKETS_LAST_NS)
+			socket->pause_ns = SOCKETS_LAST_NS;
+		socket->next_ns = watch->now_ns + socket->pause_ns;
+	}
+	return socket;
 }
 
 void ppi_waits_forget_sockets(struct waits_watch *watch)

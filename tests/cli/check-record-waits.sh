@@ -264,7 +264,7 @@ has "no call is broken off" '^eintr 0$' "$tmp/own"
 
 # each thread is named for what it waits for
 "$portprof" record -q --off-cpu -o "$tmp/all.pb.gz" -- "$programs/waits" \
-	kinds 1000 >"$tmp/own" 2>&1
+	kinds 3000 >"$tmp/own" 2>&1
 "$portprof" report -q -x , -n 0 --idle -e blocked-time -s thread,label:wait \
 	"$tmp/all.pb.gz" >"$tmp/kinds" 2>&1
 for kind in sleep lock condition network pipe child poll idle; do
@@ -290,11 +290,13 @@ check "each connection's server has a name" awk -F, -v on="tcp 127.0.0.1:$port" 
 	END { exit !(right > 10 * wrong) }' "$tmp/peers"
 head -n 5 "$tmp/peers" | sed 's/^/# /'
 
-# until the signal that ended it, its first thread slept
+# until the signal that ended it, its first thread slept; from the last look on, which a
+# busy machine may leave out for long, nobody knows
 # shellcheck disable=SC2016 # awk's own
-check "kinds: the first thread, too" awk -F, '
+check "kinds: the first thread, too" awk -F, -v unknown="$(life \
+	"$tmp/all.pb.gz" | cut -d' ' -f6)" '
 	$7 == "waits" && $10 == "sleep" { slept += $2 }
-	END { exit !(slept > 0.9e9) }' "$tmp/kinds"
+	END { exit !(slept + unknown > 2.7e9) }' "$tmp/kinds"
 
 # a process that runs already, and for what it waits
 sleep 30 &

@@ -70,6 +70,7 @@ static struct {
 	unsigned char memory[2 * PAGE];
 	size_t pages;
 	unsigned links_left; /* that can be read; 0: all */
+	unsigned lists_read;
 } world;
 
 #define MEMORY UINT64_C(0x10000)
@@ -83,6 +84,7 @@ static int sim_read(void *self, const char *path, char *text, size_t room)
 		return waits_run_put(text, room, "%s", world.syscall);
 	if (strcmp(name, "wchan") == 0)
 		return waits_run_put(text, room, "%s", world.function);
+	world.lists_read += strcmp(name, "tcp") == 0;
 	if (strcmp(name, "tcp") == 0)
 		return waits_run_put(text, room, "%s", lists);
 	if (strcmp(name, "unix") == 0)
@@ -336,6 +338,22 @@ static void who_is_named_again_has_the_same_name(void **state)
 	}
 }
 
+/* Nobody looks for a socket that is in no list for ever. */
+static void lists_are_read_less_and_less_often(void **state)
+{
+	enum { MS = 1000000, LOOKS_MS = 100000 };
+
+	(void)state;
+	wait_in(WAITS_CALL_IO, "netlink_recvmsg", 20, 0, 0, 0);
+	is_for(WAITS_NETWORK, "socket:[22]");
+	thread.at = place;
+	for (unsigned ms = 0; ms < LOOKS_MS; ms += 10) {
+		watch.now_ns = (uint64_t)ms * MS;
+		ppi_waits_name_again(&watch, &thread);
+	}
+	assert_in_range(world.lists_read, 5, 12);
+}
+
 static void of_no_descriptor_it_is_time(void **state)
 {
 	struct polled many[40];
@@ -533,6 +551,7 @@ int main(int argc, char **argv)
 		CASE(several_are_of_one_kind_or_poll),
 		CASE(own_wakeups_are_not_what_is_waited_for),
 		CASE(who_is_named_again_has_the_same_name),
+		CASE(lists_are_read_less_and_less_often),
 		CASE(of_no_descriptor_it_is_time),
 		CASE(sets_are_read),
 		CASE(instances_say_what_they_watch),
