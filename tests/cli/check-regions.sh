@@ -205,6 +205,38 @@ import json
 ipc, half = json.load(open("sum.json"))["metrics"]
 assert ipc["metric"] == "IPC" and ipc["value"] is None
 assert ipc["values"] == [2, 1, None] and half["values"][:2] == [400, 200]'
+# Counters that had to share: a process's counts are scaled by all of its time, as
+# portprof_regions_read does, and not each row by its own.
+# merged RAW ENABLED RUNNING VALUE STATUS ...: the sum of such rows
+merged() {
+	python3 - "$@" >shared.json <<'EOF'
+import json, sys
+keys = ("raw", "enabled_ns", "running_ns", "value")
+values = sys.argv[1:]
+rows = []
+while values:
+    count = {key: json.loads(value) for key, value in zip(keys, values)}
+    count["status"] = values[4]
+    rows.append({"region": "turn", "thread": len(rows), "labels": {}, "calls": 1,
+                 "counts": [count], "metrics": []})
+    values = values[5:]
+print(json.dumps({"type": "portprof regions", "schema": 1, "host": "h", "pid": 1,
+                  "rank": None, "opened_ns": 1, "refused_threads": 0, "refusal": "",
+                  "events": [{"event": "cycles", "unit": "count"}], "metrics": [],
+                  "regions": rows}))
+EOF
+	"$portprof" merge -j shared.json | python3 -c '
+import json, sys
+print(*[r.get("sum") for r in json.load(sys.stdin)["regions"] if r["event"] == "cycles"])'
+}
+same "shared counters are scaled together" 457 \
+	"$(merged 100 10 5 200 scaled 300 30 30 300 ok)"
+same "a row that never ran has its share" 400 \
+	"$(merged 0 10 0 null "never ran" 300 30 30 300 ok)"
+same "of rows that never ran nothing is known" None \
+	"$(merged 0 10 0 null "never ran" 0 30 0 null "never ran")"
+same "nor where a counter was lost" None \
+	"$(merged 5 10 10 null "lost its counter" 300 30 30 300 ok)"
 # names in a table are anybody's
 sed 's/"task-clock"/"\\u001b[2Jclock"/; s/"half"/"\\u001b[2Jhalf"/; s/"turn"/"gr\\u00f6\\u00dfe"/' \
 	ipc.0 >others.json

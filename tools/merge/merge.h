@@ -10,9 +10,12 @@
 
 #include <uthash.h>
 
-/* A value that one process counted in a region, over all its threads. */
+/* What one process counted in a region, over all its threads and labels: of rows whose
+ * counters had to share, counts and times are added up, and the sum is scaled, as
+ * portprof_regions_read(3) does. */
 struct ppi_region_cell {
 	uint64_t value;
+	uint64_t raw, enabled_ns, running_ns;
 	bool is_known, is_estimate;
 };
 

@@ -7,6 +7,7 @@
 
 #include "tools/merge/merge.h"
 
+#include "base/arithmetic.h"
 #include "base/foreign_file.h"
 #include "tools/input.h"
 #include "tools/json_read.h"
@@ -113,14 +114,31 @@ static struct ppi_region_cell **find_cells(struct ppi_merge_regions *all,
 	return &region->rows[process];
 }
 
+static uint64_t add(uint64_t sum, uint64_t value)
+{
+	return sum > UINT64_MAX - value ? UINT64_MAX : sum + value;
+}
+
+/* Rows that never had a counter have their share of the time; all that did not are
+ * nothing that is known. */
+static void judge(struct ppi_region_cell *cell)
+{
+	cell->is_estimate = cell->running_ns < cell->enabled_ns;
+	cell->value = cell->raw;
+	if (cell->is_estimate && cell->running_ns == 0)
+		cell->is_known = false;
+	else if (cell->is_estimate)
+		cell->value = ppi_scale(cell->raw, cell->enabled_ns,
+		                        cell->running_ns);
+}
+
 static void add_cell(struct ppi_region_cell *sum,
                      const struct ppi_region_cell *cell)
 {
 	sum->is_known &= cell->is_known;
-	sum->is_estimate |= cell->is_estimate;
-	sum->value = sum->value > UINT64_MAX - cell->value
-	                     ? UINT64_MAX
-	                     : sum->value + cell->value;
+	sum->raw = add(sum->raw, cell->raw);
+	sum->enabled_ns = add(sum->enabled_ns, cell->enabled_ns);
+	sum->running_ns = add(sum->running_ns, cell->running_ns);
 }
 
 /* Takes the cells over. */
@@ -204,22 +222,33 @@ static void read_metric(struct ppi_json_in *in, struct ppi_merge_regions *all)
 		free_metric(&all->metrics[--all->metric_count]);
 }
 
+/* One that never ran is known beside others. Where a table has values alone nothing
+ * was shared. */
 static void read_count(struct ppi_json_in *in, struct ppi_region_cell *cell)
 {
-	char key[KEY_BYTES], *status;
+	char key[KEY_BYTES], *status = NULL;
+	bool has_raw = false, has_value = false;
+	uint64_t value = 0;
 
 	ppi_json_in_enter(in, '{');
 	while (ppi_json_in_key(in, key, sizeof(key)))
-		if (strcmp(key, "value") == 0) {
-			cell->is_known = ppi_json_in_number(in, &cell->value);
-		} else if (strcmp(key, "status") == 0) {
-			status = ppi_json_in_text(in);
-			cell->is_estimate = status &&
-			                    strcmp(status, "scaled") == 0;
-			free(status);
-		} else {
+		if (strcmp(key, "status") == 0)
+			replace(&status, ppi_json_in_text(in));
+		else if (strcmp(key, "value") == 0)
+			has_value = ppi_json_in_number(in, &value);
+		else if (strcmp(key, "raw") == 0)
+			has_raw = ppi_json_in_number(in, &cell->raw);
+		else if (strcmp(key, "enabled_ns") == 0)
+			ppi_json_in_number(in, &cell->enabled_ns);
+		else if (strcmp(key, "running_ns") == 0)
+			ppi_json_in_number(in, &cell->running_ns);
+		else
 			ppi_json_in_skip(in);
-		}
+	cell->is_known = has_value || (has_raw && status &&
+	                               strcmp(status, "never ran") == 0);
+	if (!has_raw)
+		cell->raw = value;
+	free(status);
 }
 
 static void read_row(struct ppi_json_in *in, struct table *table)
@@ -234,7 +263,7 @@ static void read_row(struct ppi_json_in *in, struct table *table)
 			replace(&row.name, ppi_json_in_text(in));
 		} else if (strcmp(key, "calls") == 0) {
 			row.cells[0].is_known =
-				ppi_json_in_number(in, &row.cells[0].value);
+				ppi_json_in_number(in, &row.cells[0].raw);
 		} else if (strcmp(key, "counts") == 0) {
 			ppi_json_in_enter(in, '[');
 			while (ppi_json_in_item(in)) {
@@ -296,6 +325,14 @@ static bool is_even(const struct table *table)
 	                             table->columns == all->event_count + 1);
 }
 
+static void judge_all(struct table *table)
+{
+	for (struct ppi_merge_region *at = table->all.regions; at;
+	     at = at->hh.next)
+		for (size_t i = 0; i < table->columns; i++)
+			judge(&at->rows[0][i]);
+}
+
 /* False, after words, for what is no whole table. */
 static bool read_table(const char *path, struct table *table)
 {
@@ -334,6 +371,8 @@ static bool read_table(const char *path, struct table *table)
 		        path);
 	else
 		is_good = true;
+	if (is_good)
+		judge_all(table);
 	free(text);
 	return is_good;
 }
@@ -461,9 +500,7 @@ ppi_merge_spread(const struct ppi_merge_regions *all,
 		}
 		spread.counted++;
 		spread.is_estimate |= cell->is_estimate;
-		spread.sum = spread.sum > UINT64_MAX - cell->value
-		                     ? UINT64_MAX
-		                     : spread.sum + cell->value;
+		spread.sum = add(spread.sum, cell->value);
 		sum += (double)cell->value;
 	}
 	if (spread.counted)
