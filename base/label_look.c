@@ -15,9 +15,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/uio.h>
-#endif
 
 /* ---- finding it ---- */
 
@@ -393,8 +390,7 @@ uint32_t ppi_label_look_find(struct ppi_label_look *look, int64_t tid,
 
 /* ---- now ---- */
 
-/* What another library says is not seen from outside: who is in no set of ours may be
- * in one of those. The count first: a set that is read after it is that one, or a later one, and then
+/* The count first: a set that is read after it is that one, or a later one, and then
  * the next count is another, too. */
 void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
                         struct ppi_label_state *out)
@@ -416,50 +412,14 @@ void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
 		                                memory_order_acquire);
 		is_there = true;
 	}
-	if ((!is_there && atomic_load(&store->is_crowded)) ||
-	    (out->set == PPI_LABELS_NONE && atomic_load(&store->has_others)))
+	if (!is_there && atomic_load(&store->is_crowded))
 		out->set = PPI_LABELS_UNKNOWN;
 }
 
-#ifdef __linux__
-/* Where the kernel has put its random bytes: getauxval(3), proc_pid_auxv(5). */
-static uint64_t find_random(uint32_t pid)
-{
-	enum { AT_RANDOM_IS = 25, WORDS = 128 };
-	char path[64];
-	unsigned long words[WORDS];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/auxv", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, words, sizeof(words));
-	close(fd);
-	for (ssize_t i = 0; i + 1 < got / (ssize_t)sizeof(words[0]); i += 2)
-		if (words[i] == AT_RANDOM_IS)
-			return words[i + 1];
-	return 0;
-}
-
 bool ppi_label_look_is_current(const struct ppi_label_look *look, uint32_t pid)
 {
-	unsigned char bytes[sizeof(look->store->program)];
-	struct iovec local = { bytes, sizeof(bytes) }, remote = local;
-	uint64_t at = find_random(pid);
+	unsigned char program[PPI_PROGRAM_BYTES];
 
-	remote.iov_base = (void *)(uintptr_t)at;
-	return at &&
-	       process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) ==
-		       (ssize_t)sizeof(bytes) &&
-	       memcmp(bytes, look->store->program, sizeof(bytes)) == 0;
+	return ppi_process_program(pid, program) &&
+	       memcmp(program, look->store->program, sizeof(program)) == 0;
 }
-#else
-bool ppi_label_look_is_current(const struct ppi_label_look *look, uint32_t pid)
-{
-	(void)look;
-	(void)pid;
-	return false;
-}
-#endif

@@ -192,7 +192,7 @@ static void inherit_sets(struct ppi_label_store *store,
 	atomic_store(&store->set_count, count);
 	atomic_store(&store->text_used, used);
 	store->inherited = count;
-	atomic_store(&store->has_others, atomic_load(&from->has_others));
+	atomic_store(&store->context, atomic_load(&from->context));
 }
 
 /* A store that a recorder has may be of the program before the last exec, of the same

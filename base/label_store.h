@@ -36,6 +36,12 @@ enum {
 };
 #define PPI_LABELS_UNKNOWN UINT32_MAX
 
+/* Nobody that is known; another library, of whose threads handlers have samples
+ * (base/otel_thread.h); this one (base/otel_publish.h). */
+enum ppi_label_context {
+	PPI_CONTEXT_NOBODYS, PPI_CONTEXT_ANOTHERS, PPI_CONTEXT_OURS
+};
+
 /* A change of sets. `check` is the position's low half above the set, written
  * last: what was claimed and not yet written does not look like it. */
 struct ppi_label_change {
@@ -71,10 +77,10 @@ struct ppi_label_store {
 	_Atomic uint64_t timed_from;    /* changes are kept since; 0: they are not */
 	_Atomic uint32_t watchers;      /* who want that */
 	uint32_t inherited;     /* sets below it are the parent's, too */
-	_Atomic uint32_t has_others; /* another library publishes what threads
-	                         * work for (base/otel_thread.h) */
-	unsigned char program[16]; /* random bytes that the kernel gave this
-	                         * program (getauxval(3)); zeroes: none */
+	_Atomic uint32_t context; /* who publishes what threads work for, as
+	                           * OpenTelemetry has it (enum
+	                           * ppi_label_context) */
+	unsigned char program[16]; /* ppi_process_program; zeroes: unknown */
 	_Atomic uint64_t rings_used;
 	_Atomic int32_t tids[PPI_LABEL_THREADS]; /* below 0: has ended */
 	struct ppi_label_thread threads[PPI_LABEL_THREADS];

@@ -10,7 +10,8 @@
 #   processes       what processes have mapped, their memory, whose they are
 #   otel_context    what service a process is, as OpenTelemetry says it
 #   otel_publish    our labels, as its readers find them
-#   otel_thread     what tracing libraries say that threads work for
+#   otel_thread     what tracing libraries say that threads work for, in handlers;
+#   otel_reach      of blocked threads of any process; otel_record: as a set of labels
 #   signals         signals by name; those shared with the program
 #   signal_context  what a signal handler sees: registers, the stack
 #   fork_guard      forked children; timers and exec
@@ -65,6 +66,10 @@ libportprof_base_la_SOURCES = \
 	base/otel_context.h \
 	base/otel_publish.c \
 	base/otel_publish.h \
+	base/otel_reach.c \
+	base/otel_reach.h \
+	base/otel_record.c \
+	base/otel_record.h \
 	base/otel_thread.c \
 	base/otel_thread.h \
 	base/pool.c \

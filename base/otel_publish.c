@@ -286,8 +286,6 @@ static bool read_id(const char *text, unsigned char *id, size_t bytes)
 	return true;
 }
 
-enum { TRACE_ID, SPAN_ID = 16, VALID = 24, SIZE = 26, ATTRIBUTES = 28 };
-
 static void add_label(const char *key, const char *value, bool *is_new,
                       unsigned char *record, uint16_t *used)
 {
@@ -295,18 +293,18 @@ static void add_label(const char *key, const char *value, bool *is_new,
 	int number;
 
 	if ((strcmp(key, "trace_id") == 0 &&
-	     read_id(value, record + TRACE_ID, 16)) ||
+	     read_id(value, record + PPI_OTEL_TRACE_ID, 16)) ||
 	    (strcmp(key, "span_id") == 0 &&
-	     read_id(value, record + SPAN_ID, 8)))
+	     read_id(value, record + PPI_OTEL_SPAN_ID, 8)))
 		return;
 	number = number_of(key, is_new);
 	if (bytes > 255)
 		bytes = 255;
-	if (number < 0 || ATTRIBUTES + *used + 2 + bytes > PPI_OTEL_RECORD_MAX)
+	if (number < 0 || PPI_OTEL_HEAD + *used + 2 + bytes > PPI_OTEL_RECORD_MAX)
 		return;
-	record[ATTRIBUTES + *used] = (unsigned char)number;
-	record[ATTRIBUTES + *used + 1] = (unsigned char)bytes;
-	memcpy(record + ATTRIBUTES + *used + 2, value, bytes);
+	record[PPI_OTEL_HEAD + *used] = (unsigned char)number;
+	record[PPI_OTEL_HEAD + *used + 1] = (unsigned char)bytes;
+	memcpy(record + PPI_OTEL_HEAD + *used + 2, value, bytes);
 	*used = (uint16_t)(*used + 2 + bytes);
 }
 
@@ -336,11 +334,11 @@ size_t ppi_otel_record_make(const char *text, size_t bytes,
 			add_label(key, value, &is_new, record, &used);
 			key = value + strlen(value) + 1;
 		}
-		record[VALID] = 1;
-		memcpy(record + SIZE, &used, sizeof(used));
+		record[PPI_OTEL_VALID] = 1;
+		memcpy(record + PPI_OTEL_SIZE, &used, sizeof(used));
 		if (is_new)
 			publish();
 	}
 	pthread_mutex_unlock(&own.lock);
-	return record[VALID] ? ATTRIBUTES + (size_t)used : 0;
+	return record[PPI_OTEL_VALID] ? PPI_OTEL_HEAD + (size_t)used : 0;
 }

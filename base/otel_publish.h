@@ -11,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/otel_record.h"
 #include "base/thread.h"
-
-/* A record: 28 bytes and the attributes, 640 in all. */
-enum { PPI_OTEL_RECORD_MAX = 640 };
 
 /* Make the record of a set's text (as ppi_label_store_add has it); its keys are
  * published. Returns its bytes; 0: it cannot be published, as another library of the

@@ -11,6 +11,7 @@
 #include "base/label_store.h"
 #include "base/otel_context.h"
 #include "base/otel_publish.h"
+#include "base/otel_reach.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -26,18 +27,20 @@
 enum {
 	PLACES = 4,       /* libraries that have such a pointer */
 	TABLE = 1 << 14,  /* of records that were met */
-	SPANS_MAX = 4096, /* sets that say which span, too */
-	HEAD = 28,
-	RECORD_MAX = 640
+	SPANS_MAX = 4096 /* sets that say which span, too */
 };
-
-#define SYMBOL "otel_thread_ctx_v1"
 
 static struct {
 	pthread_mutex_t lock;
 	uint64_t next_look_ns;
 	/* from the thread's pointer to where it lies; 0: none */
 	_Atomic intptr_t places[PLACES];
+	/* libraries that were loaded late may have none */
+	_Atomic bool is_late;
+	_Atomic(struct ppi_otel_reach *) reach; /* knows theirs; or NULL */
+	_Atomic bool is_lost;                   /* not any more */
+	uint64_t seen; /* a sum of the libraries that have such a pointer */
+	uint64_t loads; /* how often libraries came and went */
 	_Atomic bool is_there;
 	_Atomic bool wants_keys; /* a record has one that was not read yet */
 	struct ppi_otel_keys keys; /* names are written before the count */
@@ -63,8 +66,8 @@ static char *thread_pointer(void)
 /*
  * What the loader lists is read where it lies: dlopen(3) and dlsym(3) wait for a thread
  * that loads a library, and that one may wait for us. A place is what it is in every
- * thread if a new thread has it, too: memory that is made when a thread first touches it
- * lies elsewhere in each, and cannot be read in a handler.
+ * thread if a new thread has it, too: of libraries that were loaded late memory is made when a
+ * thread first touches it, and lies elsewhere in each (base/otel_reach.h).
  */
 struct seeing {
 	struct {
@@ -117,7 +120,7 @@ static bool is_it(const struct dynamic *in, uint32_t number)
 
 	return symbol->st_shndx != SHN_UNDEF &&
 	       ELF64_ST_TYPE(symbol->st_info) == STT_TLS &&
-	       strcmp(in->names + symbol->st_name, SYMBOL) == 0;
+	       strcmp(in->names + symbol->st_name, PPI_OTEL_SYMBOL) == 0;
 }
 
 static const ElfW(Sym) *find_by_gnu_hash(const struct dynamic *in)
@@ -130,7 +133,7 @@ static const ElfW(Sym) *find_by_gnu_hash(const struct dynamic *in)
 	uint32_t hash = 5381, number;
 	uint64_t word;
 
-	for (const char *at = SYMBOL; *at; at++)
+	for (const char *at = PPI_OTEL_SYMBOL; *at; at++)
 		hash = hash * 33 + (unsigned char)*at;
 	word = bloom[hash / 64 % table[2]];
 	if (!(word >> hash % 64 & word >> (hash >> table[3]) % 64 & 1))
@@ -204,15 +207,20 @@ static bool see_in_thread(struct seeing *there)
 	return is_made;
 }
 
-/* Only where there is any a thread is made. */
+/* Only where there are others than before a thread is made. */
 static void find_places(void)
 {
 	struct seeing here = { .count = 0 }, there = { .count = 0 };
+	uint64_t seen = PPI_HASH_BEGIN;
 	size_t count = 0;
 
 	see_all(&here);
-	if (here.count == 0 || !see_in_thread(&there))
+	for (size_t i = 0; i < here.count; i++)
+		seen = ppi_hash_add(seen, &here.places[i].library,
+		                    sizeof(here.places[i].library));
+	if (seen == own.seen || (here.count && !see_in_thread(&there)))
 		return;
+	own.seen = seen;
 	for (size_t i = 0; i < here.count; i++)
 		for (size_t k = 0; k < there.count; k++)
 			if (here.places[i].library == there.places[k].library &&
@@ -221,24 +229,51 @@ static void find_places(void)
 			     here.places[i].at == there.places[k].at))
 				atomic_store(&own.places[count++],
 				             there.places[k].at);
-	if (count && ppi_label_store_make()) {
-		atomic_store(&ppi_label_store_own()->has_others, 1);
+	atomic_store(&own.is_late, count < here.count);
+	while (count < PLACES)
+		atomic_store(&own.places[count++], 0);
+	if (here.count && ppi_label_store_make()) {
+		atomic_store(&ppi_label_store_own()->context,
+		             PPI_CONTEXT_ANOTHERS);
 		atomic_store(&own.is_there, true);
 	}
+}
+
+/* Also those that are gone, or new. */
+static void reach_late(void)
+{
+	struct ppi_otel_reach *reach = atomic_load(&own.reach);
+
+	if (reach && atomic_exchange(&own.is_lost, false))
+		ppi_otel_reach_look(reach);
+	else if (!reach)
+		atomic_store(&own.reach, ppi_otel_reach_new((uint32_t)getpid()));
+}
+
+/* glibc, musl: the first one says it of all (dl_iterate_phdr(3)). */
+static int take_loads(struct dl_phdr_info *info, size_t bytes, void *loads)
+{
+	if (bytes >= offsetof(struct dl_phdr_info, dlpi_subs) +
+	             sizeof(info->dlpi_subs))
+		*(uint64_t *)loads = info->dlpi_adds + info->dlpi_subs;
+	return 1;
 }
 
 void ppi_otel_threads_look(void)
 {
 	enum { EVERY_NS = 1000000000 };
-	uint64_t now_ns = ppi_monotonic_ns();
+	uint64_t now_ns = ppi_monotonic_ns(), loads = 0;
 
 	if (pthread_mutex_trylock(&own.lock) != 0)
 		return;
-	if (now_ns >= own.next_look_ns ||
+	dl_iterate_phdr(take_loads, &loads);
+	if (now_ns >= own.next_look_ns || loads != own.loads ||
 	    atomic_exchange(&own.wants_keys, false)) {
 		own.next_look_ns = now_ns + EVERY_NS;
-		if (!atomic_load(&own.is_there))
-			find_places();
+		own.loads = loads;
+		find_places();
+		if (atomic_load(&own.is_late))
+			reach_late();
 		if (atomic_load(&own.is_there))
 			ppi_otel_read_keys((uint32_t)getpid(), &own.keys);
 	}
@@ -257,114 +292,54 @@ static bool copy(void *to, const char *from, size_t bytes)
 	       (ssize_t)bytes;
 }
 
-static size_t read_record(unsigned char record[RECORD_MAX])
+/* NULL: there is none. False: nobody knows. */
+static bool find_pointer(const char **at)
 {
-	uint16_t bytes;
-	const char *at = NULL;
+	struct ppi_otel_reach *reach = atomic_load(&own.reach);
+	uint64_t pointer = 0;
+	bool is_known = true;
 
-	for (size_t i = 0; i < PLACES && !at; i++) {
+	*at = NULL;
+	for (size_t i = 0; i < PLACES && !*at; i++) {
 		intptr_t place = atomic_load_explicit(&own.places[i],
 		                                      memory_order_relaxed);
 
 		if (place)
-			memcpy(&at, thread_pointer() + place, sizeof(at));
+			memcpy(at, thread_pointer() + place, sizeof(*at));
 	}
-	if (!at || (uintptr_t)at % 2 || !copy(record, at, HEAD) ||
-	    record[24] != 1)
+	if (*at || !atomic_load(&own.is_late))
+		return true;
+	is_known = reach && ppi_otel_reach_here(
+		reach, (uintptr_t)thread_pointer(), &pointer);
+	*at = (const char *)(uintptr_t)pointer;
+	if (!is_known)
+		atomic_store(&own.is_lost, true);
+	return is_known;
+}
+
+static size_t read_record(const char *at,
+                          unsigned char record[PPI_OTEL_RECORD_MAX])
+{
+	size_t bytes;
+
+	if (!at || (uintptr_t)at % 2 || !copy(record, at, PPI_OTEL_HEAD) ||
+	    !ppi_otel_record_size(record, &bytes) ||
+	    (bytes && !copy(record + PPI_OTEL_HEAD, at + PPI_OTEL_HEAD, bytes)))
 		return 0;
-	memcpy(&bytes, record + 26, sizeof(bytes));
-	if (bytes > RECORD_MAX - HEAD ||
-	    (bytes && !copy(record + HEAD, at + HEAD, bytes)))
-		return 0;
-	record[25] = 0; /* flags are no label */
-	return HEAD + (size_t)bytes;
-}
-
-struct text {
-	char bytes[2048];
-	size_t used;
-};
-
-static void add(struct text *text, const char *key, const void *value,
-                size_t bytes)
-{
-	size_t key_bytes = strlen(key) + 1;
-
-	if (key_bytes + bytes + 1 > sizeof(text->bytes) - text->used ||
-	    memchr(value, '\0', bytes))
-		return;
-	memcpy(text->bytes + text->used, key, key_bytes);
-	memcpy(text->bytes + text->used + key_bytes, value, bytes);
-	text->used += key_bytes + bytes;
-	text->bytes[text->used++] = '\0';
-}
-
-static void add_id(struct text *text, const char *key,
-                   const unsigned char *id, size_t bytes)
-{
-	static const char digits[] = "0123456789abcdef";
-	char out[32];
-	unsigned char any = 0;
-
-	for (size_t i = 0; i < bytes; i++) {
-		any |= id[i];
-		out[2 * i] = digits[id[i] >> 4];
-		out[2 * i + 1] = digits[id[i] & 15];
-	}
-	if (any)
-		add(text, key, out, 2 * bytes);
-}
-
-/* Of a key the last entry counts. */
-static bool is_last(const unsigned char *record, size_t bytes, size_t at)
-{
-	for (size_t next = at + 2 + record[at + 1]; next + 2 <= bytes &&
-	     next + 2 + record[next + 1] <= bytes; next += 2 + record[next + 1])
-		if (record[next] == record[at])
-			return false;
-	return true;
-}
-
-static bool has_unknown_key(const unsigned char *record, size_t bytes)
-{
-	uint32_t count = atomic_load_explicit(&own.keys.count,
-	                                      memory_order_acquire);
-
-	for (size_t at = HEAD; at + 2 <= bytes &&
-	                       at + 2 + record[at + 1] <= bytes;
-	     at += 2 + record[at + 1])
-		if (record[at] >= count)
-			return true;
-	return false;
-}
-
-/* A key that is too long for the map has no name. */
-static void add_attributes(struct text *text, const unsigned char *record,
-                           size_t bytes)
-{
-	for (size_t at = HEAD; at + 2 <= bytes &&
-	                       at + 2 + record[at + 1] <= bytes;
-	     at += 2 + record[at + 1])
-		if (own.keys.names[record[at]][0] &&
-		    is_last(record, bytes, at))
-			add(text, own.keys.names[record[at]], record + at + 2,
-			    record[at + 1]);
+	record[PPI_OTEL_FLAGS] = 0; /* are no label */
+	return PPI_OTEL_HEAD + bytes;
 }
 
 /* Trace and span tell one request from another: of so many sets only the first say
  * them, so that what the others have in common stays known. */
 static uint32_t make_set(const unsigned char *record, size_t bytes)
 {
-	static const unsigned char no_ids[24];
-	struct text text;
+	struct ppi_otel_text text;
 
-	text.used = 0;
-	add_attributes(&text, record, bytes);
-	if (memcmp(record, no_ids, sizeof(no_ids)) != 0 &&
-	    atomic_fetch_add(&own.spans, 1) < SPANS_MAX) {
-		add_id(&text, "trace_id", record, 16);
-		add_id(&text, "span_id", record + 16, 8);
-	}
+	ppi_otel_record_text(&own.keys, record, bytes,
+	                     ppi_otel_record_has_ids(record) &&
+	                             atomic_fetch_add(&own.spans, 1) <
+	                                     SPANS_MAX, &text);
 	return text.used ? ppi_label_store_add(text.bytes, text.used)
 	                 : PPI_LABELS_NONE;
 }
@@ -373,22 +348,27 @@ uint32_t ppi_otel_thread_set(void)
 {
 	enum { NUMBER_BITS = 16, PROBES = 32 };
 	const uint64_t mask = (UINT64_C(1) << NUMBER_BITS) - 1;
-	unsigned char record[RECORD_MAX];
+	unsigned char record[PPI_OTEL_RECORD_MAX];
+	const char *at;
 	uint64_t hash, entry;
 	size_t bytes;
 
 	if (!atomic_load_explicit(&own.is_there, memory_order_acquire))
 		return PPI_LABELS_NONE;
-	bytes = read_record(record);
+	if (!find_pointer(&at))
+		return atomic_load(&own.keys.count) ? PPI_LABELS_UNKNOWN
+		                                    : PPI_LABELS_NONE;
+	bytes = read_record(at, record);
 	if (bytes == 0)
 		return PPI_LABELS_NONE;
-	if (has_unknown_key(record, bytes)) {
+	if (!ppi_otel_record_has_names(&own.keys, record, bytes)) {
 		atomic_store(&own.wants_keys, true);
 		return PPI_LABELS_UNKNOWN;
 	}
 	hash = atomic_load(&own.spans) < SPANS_MAX
 		? ppi_hash_add(PPI_HASH_BEGIN, record, bytes)
-		: ppi_hash_add(PPI_HASH_BEGIN, record + HEAD, bytes - HEAD);
+		: ppi_hash_add(PPI_HASH_BEGIN, record + PPI_OTEL_HEAD,
+		               bytes - PPI_OTEL_HEAD);
 	hash |= UINT64_C(1) << NUMBER_BITS; /* 0 is free */
 	for (size_t i = 0; i < PROBES; i++) {
 		_Atomic uint64_t *place =

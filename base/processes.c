@@ -27,6 +27,7 @@
 #ifdef __linux__
 #include <errno.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #endif
@@ -111,6 +112,50 @@ size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
 	close(fd);
 	return got;
 }
+
+#ifdef __linux__
+uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type)
+{
+	enum { WORDS = 128 };
+	char path[64];
+	unsigned long words[WORDS];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/auxv", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, words, sizeof(words));
+	close(fd);
+	for (ssize_t i = 0; i + 1 < got / (ssize_t)sizeof(words[0]); i += 2)
+		if (words[i] == type)
+			return words[i + 1];
+	return 0;
+}
+
+bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES])
+{
+	uint64_t at = ppi_process_auxiliary(pid, AT_RANDOM);
+
+	return at && ppi_process_read(pid, at, program, PPI_PROGRAM_BYTES) ==
+			     PPI_PROGRAM_BYTES;
+}
+#else
+uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type)
+{
+	(void)pid;
+	(void)type;
+	return 0;
+}
+
+bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES])
+{
+	(void)pid;
+	(void)program;
+	return false;
+}
+#endif
 
 /* ---- what this one has mapped, as dl_iterate_phdr(3) lists it ---- */
 

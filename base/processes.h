@@ -55,6 +55,15 @@ struct ppi_text {
  */
 size_t ppi_text_list(struct ppi_text *out, size_t room);
 
+/* What the kernel told its program, of a type as getauxval(3) has them; 0: it is not
+ * known. Of programs of this process's class. */
+uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type);
+
+/* Random bytes that the kernel gave the program that it runs now, others after each
+ * execve(2). False where they are not known. */
+enum { PPI_PROGRAM_BYTES = 16 };
+bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES]);
+
 /* ---- whose a process is, and since when it runs ---- */
 
 struct ppi_process_owner {

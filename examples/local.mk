@@ -24,8 +24,9 @@ examples_08_group_values_LDADD = libportprof.la
 examples_09_waits_LDADD = libportprof.la -lpthread
 examples_10_labels_pool_LDADD = libportprof.la -lpthread
 
-# Built by tests/tools/check-examples.sh, where libevent and libmicrohttpd are.
-EXTRA_DIST += examples/http_labels.c examples/libevent_loop.c
+# Built by tests/tools/check-examples.sh, where libevent, libmicrohttpd and a
+# C++ compiler are.
+EXTRA_DIST += examples/http_labels.c examples/libevent_loop.c examples/otel_threads.cc
 
 # Built by tests/tools/check-bindings.sh and tests/fortran/check-fortran.sh, where there
 # is such a compiler.

@@ -157,9 +157,13 @@ add_set(const struct text *text, uint32_t hash, const portprof_label_set *below,
 		malloc(sizeof(*set) + record_at + record_bytes);
 	_Atomic(struct portprof_label_set *) *bucket = &buckets[hash % BUCKETS];
 	const portprof_label_set *known;
+	uint32_t nobodys = PPI_CONTEXT_NOBODYS;
 
 	if (!set)
 		return NULL;
+	if (record_bytes)
+		atomic_compare_exchange_strong(&ppi_label_store_own()->context,
+		                               &nobodys, PPI_CONTEXT_OURS);
 	set->number = number;
 	set->hash = hash;
 	set->below = below;

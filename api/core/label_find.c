@@ -7,8 +7,11 @@
 #include "base/clock_ns.h"
 #include "base/label_look.h"
 #include "base/label_post.h"
+#include "base/otel_reach.h"
 #include "base/otel_thread.h"
+#include "base/pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +33,10 @@ enum { BEGUN_MAX = 4096 };
  * at. */
 #define QUIET_NS UINT64_C(1000000000)
 
+/* Sets that other libraries say (base/otel_reach.h): their numbers are behind those of
+ * stores, and all processes have the same. Of so many each may be a span's own. */
+enum { FOREIGN_MAX = PPI_LABEL_SETS, SPANS_MAX = 4096 };
+
 /* As kernels name the mapping of base/label_store.c. */
 #define ANNOUNCED "/memfd:" PPI_LABELS_MEMFD
 
@@ -42,9 +49,11 @@ struct label_process {
 	                        * are not seen yet */
 	struct ppi_label_look next;
 	bool is_due;           /* something says that it has labels now */
-	uint64_t next_look_ns; /* for who has none yet */
-	unsigned looks;
+	uint64_t quiet_until_ns; /* its samples ask no sooner */
+	uint64_t looked_ns, look_cost_ns; /* for who has none yet */
+	uint64_t pages;        /* it had mapped at the last one */
 	struct ppi_label_look look;
+	struct ppi_otel_reach *reach; /* NULL: no other library says sets */
 	unsigned char *told;   /* a bit a set; NULL: none */
 	UT_hash_handle hh;     /* by pid */
 };
@@ -62,6 +71,8 @@ struct ppi_label_finder {
 	uint32_t begun[BEGUN_MAX];    /* processes that were seen to begin */
 	uint64_t next_own_look_ns;
 	unsigned own_looks;
+	struct ppi_pool foreign;      /* texts of sets of other libraries */
+	uint32_t spans;               /* of them, that say which span */
 };
 
 /* ---- processes ---- */
@@ -69,9 +80,11 @@ struct ppi_label_finder {
 /* A program that was seen to begin says so when it labels its work (see_module).
  * Its maps are read when it has said nothing for a while: most processes of a
  * busy system have ended before. */
-static void expect_word(struct label_process *process)
+static void expect_word(const struct ppi_label_finder *finder,
+                        struct label_process *process)
 {
-	process->next_look_ns = ppi_monotonic_ns() + QUIET_NS;
+	if (finder->measured <= 0)
+		process->quiet_until_ns = ppi_monotonic_ns() + QUIET_NS;
 }
 
 static struct label_process *find_process(struct ppi_label_finder *finder,
@@ -89,7 +102,7 @@ static struct label_process *find_process(struct ppi_label_finder *finder,
 		process->pid = pid;
 		process->is_self = pid == finder->self;
 		if (finder->begun[pid % BEGUN_MAX] == pid)
-			expect_word(process);
+			expect_word(finder, process);
 		HASH_ADD(hh, finder->processes, pid, sizeof(pid), process);
 		if (!process->hh.tbl) { /* out of memory */
 			free(process);
@@ -113,11 +126,12 @@ static void forget(struct label_process *process)
 		ppi_label_look_close(&process->look);
 	if (process->has_next)
 		process->look = process->next;
+	ppi_otel_reach_free(process->reach);
+	process->reach = NULL;
 	tell_again(process);
 	process->has_look = process->has_next;
 	process->has_next = process->is_due = false;
-	process->next_look_ns = 0;
-	process->looks = 0;
+	process->quiet_until_ns = process->looked_ns = process->pages = 0;
 }
 
 /* It has ended. A system begins many in a day, and each number may come again: as
@@ -134,23 +148,16 @@ static void end_process(struct ppi_label_finder *finder,
 	free(process);
 }
 
-/* Of those that have none less and less often, to a minute. */
-static uint64_t wait_ns(unsigned looks)
+/* As far as its store says; a context of ours says what the store does. */
+static uint32_t context_of(const struct label_process *process)
 {
-	return UINT64_C(250000000) << (looks < 8 ? looks : 8);
+	return process->has_look ? atomic_load(&process->look.store->context)
+	                         : PPI_CONTEXT_NOBODYS;
 }
 
-/* Its store, where it has one. */
-static bool has_store(struct ppi_label_finder *finder,
-                      struct label_process *process, uint64_t now_ns)
+static void look_for_store(struct ppi_label_finder *finder,
+                           struct label_process *process)
 {
-	if (process->has_look)
-		return true;
-	if (process->is_self && !ppi_label_store_own())
-		return false;
-	if (!process->is_due && !process->is_self &&
-	    now_ns < process->next_look_ns)
-		return false;
 	process->is_due = false;
 	process->has_look =
 		process->is_self
@@ -158,46 +165,154 @@ static bool has_store(struct ppi_label_finder *finder,
 			: ppi_label_look_open(&process->look, process->pid);
 	if (process->has_look && finder->by_time && !process->is_self)
 		ppi_label_look_watch(&process->look);
-	if (!process->has_look)
-		process->next_look_ns = now_ns + wait_ns(process->looks++);
+}
+
+/* What it has mapped, the first word of statm (proc_pid_statm(5)); 0: not known. */
+static uint64_t pages_of(uint32_t pid)
+{
+	char path[64], text[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/statm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	return strtoull(text, NULL, 10);
+}
+
+/* Who begins to have labels, of ours or of another library, maps something. Then its
+ * mappings are read, which takes but a small part of the time; for samples of a whole system,
+ * where most have none, less. */
+static void look_again(struct ppi_label_finder *finder,
+                       struct label_process *process, bool is_wait)
+{
+	bool is_one = is_wait || finder->measured > 0;
+	uint64_t now_ns = ppi_monotonic_ns(), pages, before = 0, after = 0;
+	uint64_t pause_ns = is_one ? 1000000 + 100 * process->look_cost_ns
+	                           : 100000000 + 2000 * process->look_cost_ns;
+
+	if (now_ns < process->looked_ns + pause_ns ||
+	    (!is_wait && now_ns < process->quiet_until_ns))
+		return;
+	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &before);
+	pages = pages_of(process->pid);
+	if (pages != process->pages) {
+		if (!process->has_look && !process->is_self)
+			look_for_store(finder, process);
+		if (context_of(process) != PPI_CONTEXT_OURS)
+			process->reach = ppi_otel_reach_new(process->pid);
+	}
+	process->pages = pages;
+	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &after);
+	process->looked_ns = now_ns;
+	process->look_cost_ns = after - before;
+}
+
+/* Its store, where it has one. */
+static bool has_store(struct ppi_label_finder *finder,
+                      struct label_process *process, bool is_wait)
+{
+	if (!process->has_look &&
+	    (process->is_self ? ppi_label_store_own() != NULL
+	                      : process->is_due))
+		look_for_store(finder, process);
+	if (!process->reach && context_of(process) != PPI_CONTEXT_OURS)
+		look_again(finder, process, is_wait);
 	return process->has_look;
+}
+
+/* ---- what other libraries say ---- */
+
+/* Trace and span tell one request from another: of so many sets only the first say
+ * them. */
+static uint32_t enter_foreign(struct ppi_label_finder *finder,
+                              const struct ppi_otel_keys *keys,
+                              const unsigned char *record, size_t bytes)
+{
+	bool has_ids = ppi_otel_record_has_ids(record);
+	struct ppi_otel_text text;
+	uint32_t number;
+
+	ppi_otel_record_text(keys, record, bytes, has_ids, &text);
+	number = ppi_pool_find(&finder->foreign, text.bytes, text.used);
+	if (number == PPI_NONE && has_ids && finder->spans++ >= SPANS_MAX) {
+		finder->spans = SPANS_MAX;
+		ppi_otel_record_text(keys, record, bytes, false, &text);
+		number = ppi_pool_find(&finder->foreign, text.bytes, text.used);
+	}
+	if (text.used == 0)
+		return PPI_LABELS_NONE;
+	if (number == PPI_NONE && ppi_pool_count(&finder->foreign) < FOREIGN_MAX)
+		number = ppi_pool_enter(&finder->foreign, text.bytes, text.used);
+	return number == PPI_NONE ? PPI_LABELS_OTHER : PPI_LABEL_SETS + number;
+}
+
+/* Of a thread that is in no set of ours. One that has not had a CPU since another look
+ * is in the same set. */
+static void read_foreign(struct ppi_label_finder *finder,
+                         struct label_process *process, int64_t tid,
+                         bool is_proof, struct ppi_label_state *out)
+{
+	enum { NO_STORE = 2 }; /* of ours; an even number */
+	unsigned char record[PPI_OTEL_RECORD_MAX];
+	enum ppi_otel_answer answer;
+	size_t bytes;
+
+	if (!process->reach) {
+		if (context_of(process) == PPI_CONTEXT_ANOTHERS)
+			out->set = PPI_LABELS_UNKNOWN;
+		return;
+	}
+	out->store = NO_STORE;
+	answer = ppi_otel_reach_read(process->reach, tid, record, &bytes,
+	                             &out->changes);
+	if (answer == PPI_OTEL_SAYS)
+		out->set = enter_foreign(finder,
+		                         ppi_otel_reach_keys(process->reach),
+		                         record, bytes);
+	if (answer == PPI_OTEL_UNKNOWN ||
+	    (is_proof && out->set && tid == process->pid &&
+	     !ppi_otel_reach_is_current(process->reach)))
+		out->set = PPI_LABELS_UNKNOWN;
 }
 
 /* ---- samples ---- */
 
 static bool is_told(const struct label_process *process, uint64_t set)
 {
-	return process->told && set < PPI_LABEL_SETS &&
+	return process->told && set < PPI_LABEL_SETS + FOREIGN_MAX &&
 	       (process->told[set / 8] & (1u << (set % 8)));
 }
 
 static void mark_told(struct label_process *process, uint64_t set)
 {
 	if (!process->told)
-		process->told = calloc(PPI_LABEL_SETS / 8, 1);
-	if (process->told && set < PPI_LABEL_SETS)
+		process->told = calloc((PPI_LABEL_SETS + FOREIGN_MAX) / 8, 1);
+	if (process->told && set < PPI_LABEL_SETS + FOREIGN_MAX)
 		process->told[set / 8] |= (unsigned char)(1u << (set % 8));
 }
 
-static uint64_t now_for(const struct label_process *process)
-{
-	return process->has_look ? 0 : ppi_monotonic_ns();
-}
-
-/* A kernel that says neither which thread nor when leaves it open. */
+/* A kernel that says neither which thread nor when leaves it open; another library's
+ * sets have no times. */
 static void find_by_time(struct ppi_label_finder *finder,
                          struct label_process *process,
                          portprof_record *record)
 {
 	const uint32_t needed = PORTPROF_FIELD_TID | PORTPROF_FIELD_TIME;
-	uint32_t number = PPI_LABELS_UNKNOWN;
+	uint32_t number = PPI_LABELS_NONE;
 
-	if (!has_store(finder, process, now_for(process)))
-		return;
-	if ((record->valid & needed) == needed)
-		number = ppi_label_look_find(&process->look, record->tid,
-		                             record->time_ns);
-	finder->has_looks = true;
+	if (has_store(finder, process, false)) {
+		finder->has_looks = true;
+		number = (record->valid & needed) == needed
+			? ppi_label_look_find(&process->look, record->tid,
+			                      record->time_ns)
+			: PPI_LABELS_UNKNOWN;
+	}
+	if (number == PPI_LABELS_NONE && process->reach)
+		number = PPI_LABELS_UNKNOWN;
 	if (number == PPI_LABELS_NONE)
 		return;
 	record->label_set = number;
@@ -293,7 +408,7 @@ static void see_other(struct ppi_label_finder *finder,
 		tell_again(process);
 	} else {
 		forget(process);
-		expect_word(process);
+		expect_word(finder, process);
 	}
 }
 
@@ -325,13 +440,19 @@ size_t ppi_label_finder_see(struct ppi_label_finder *finder,
 }
 
 /* The text of a set of this process, or of one that is looked at. */
-static const char *text_of(struct label_process *process, uint64_t set,
+static const char *text_of(const struct ppi_label_finder *finder,
+                           const struct label_process *process, uint64_t set,
                            size_t *bytes)
 {
 	const struct ppi_label_store *store =
 		process->has_look ? process->look.store
 	        : process->is_self ? ppi_label_store_own() : NULL;
 
+	if (set >= PPI_LABEL_SETS)
+		return set - PPI_LABEL_SETS < ppi_pool_count(&finder->foreign)
+			? ppi_pool_key(&finder->foreign,
+			               (uint32_t)set - PPI_LABEL_SETS, bytes)
+			: NULL;
 	return store ? ppi_label_store_text(store, (uint32_t)set, bytes)
 	             : NULL;
 }
@@ -354,7 +475,7 @@ void ppi_label_finder_tell(struct ppi_label_finder *finder,
 
 	if (!process)
 		return;
-	text = text_of(process, sample->label_set, &bytes);
+	text = text_of(finder, process, sample->label_set, &bytes);
 	if (text)
 		ppi_room_add(room, &record, text, bytes);
 	mark_told(process, sample->label_set);
@@ -401,7 +522,11 @@ static void look_for_own(struct ppi_label_finder *finder)
 	now_ns = ppi_monotonic_ns();
 	if (now_ns < finder->next_own_look_ns)
 		return;
-	finder->next_own_look_ns = now_ns + wait_ns(finder->own_looks++);
+	/* less and less often, to a minute */
+	finder->next_own_look_ns =
+		now_ns + (UINT64_C(250000000)
+	                  << (finder->own_looks < 8 ? finder->own_looks : 8));
+	finder->own_looks++;
 	if (ppi_label_look_own(&look))
 		ppi_label_look_close(&look);
 }
@@ -451,7 +576,7 @@ void ppi_label_finder_look(struct ppi_label_finder *finder,
 	if (finder->measured != finder->self)
 		return;
 	look_for_own(finder);
-	/* by handlers alone: a thread that runs on cannot be read from outside */
+	/* by handlers alone: a thread that runs cannot be read from outside */
 	if (!finder->by_time)
 		ppi_otel_threads_look();
 	if (area)
@@ -474,13 +599,16 @@ static void read_now(void *self, int64_t pid, int64_t tid, bool is_proof,
 	if (!process->has_look)
 		take_sent(finder);
 	out->set = PPI_LABELS_NONE;
-	if (!has_store(finder, process, now_for(process)))
-		return;
-	ppi_label_look_now(&process->look, tid, out);
-	if (process->has_next ||
-	    (is_proof && tid == pid && out->set && !process->is_self &&
-	     !ppi_label_look_is_current(&process->look, process->pid)))
-		out->set = PPI_LABELS_UNKNOWN;
+	if (has_store(finder, process, true)) {
+		ppi_label_look_now(&process->look, tid, out);
+		if (process->has_next ||
+		    (is_proof && tid == pid && out->set && !process->is_self &&
+		     !ppi_label_look_is_current(&process->look, process->pid)))
+			out->set = PPI_LABELS_UNKNOWN;
+	}
+	if (out->set == PPI_LABELS_NONE)
+		read_foreign(finder, process, tid,
+		             is_proof && !process->is_self, out);
 }
 
 const struct ppi_label_reader *
@@ -505,7 +633,7 @@ static void expect(struct ppi_label_finder *finder, uint32_t pid)
 	struct label_process *process = find_process(finder, pid);
 
 	if (process)
-		has_store(finder, process, ppi_monotonic_ns());
+		has_store(finder, process, true);
 }
 
 struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
@@ -562,5 +690,6 @@ void ppi_label_finder_free(struct ppi_label_finder *finder)
 		ppi_label_times_end();
 	if (finder->box >= 0)
 		close(finder->box);
+	ppi_pool_free(&finder->foreign);
 	free(finder);
 }

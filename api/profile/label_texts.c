@@ -321,7 +321,8 @@ bool ppi_label_texts_note(const struct ppi_label_texts *texts, char *out,
 		         texts->most ? texts->most : DEFAULT_MOST);
 	else if (texts->unknown)
 		snprintf(out, bytes, "%" PRIu64 " sample%s unknown labels: "
-		         "changes of threads could not be read in time",
+		         "what threads worked for could not be read in time; "
+		         "-b timer reads it in the thread",
 		         texts->unknown, texts->unknown == 1 ? " has" : "s have");
 	return texts->others || texts->unknown;
 }

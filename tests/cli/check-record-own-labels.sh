@@ -103,6 +103,17 @@ for backend in perf timer itimer; do
 	record -b "$backend" -F 997 -o "$backend-fork.pb.gz" -- "$labelled" 2 "$ms" 1000 fork
 	check "$backend, with a child that is born in a set" \
 		proves "$backend-fork.pb.gz" 50
+	plugin=$builddir/tests/plugin/.libs/labels.so
+	if [ -f "$plugin" ]; then
+		record -b "$backend" -F 997 -o "$backend-plugin.pb.gz" -- \
+			"$labelled" 1 "$ms" 1000 plugin "$plugin"
+		same "$backend, with a plugin that is unloaded: status" 0 "$status"
+		check "$backend, with a plugin that is unloaded" \
+			proves "$backend-plugin.pb.gz" 50
+		"$portprof" report -q -n 0 -x ';' -s label:step \
+			-i "$backend-plugin.pb.gz" >"$tmp/rows" 2>>"$tmp/words"
+		has "$backend: what it pushed is there" ';last$' "$tmp/rows"
+	fi
 	# shellcheck disable=SC2016 # the shell that is recorded
 	"$portprof" record -q -b "$backend" -F 997 -o "$backend-kill.pb.gz" -- \
 		sh -c 'echo $$ >child; exec "$0" 2 60000 1000' "$labelled" \

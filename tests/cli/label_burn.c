@@ -2,15 +2,17 @@
 /*
  * Threads that change sets of labels fast; each set runs a function of its own, so
  * that a sample's function proves its label.
- *   label_burn THREADS MILLISECONDS LOOPS [fork | span]
+ *   label_burn THREADS MILLISECONDS LOOPS [fork | span | plugin FILE]
  * MILLISECONDS: of CPU time, of all threads together, so that there are samples on a busy
  * machine, too. LOOPS: of each function, in each of its sets. With fork a child does the same
- * afterwards, which is born in a set. With span some work is of a span of a trace.
+ * afterwards, which is born in a set. With span some work is of a span of a trace. With a plugin
+ * it works afterwards in a set that the plugin has entered, which is unloaded by then.
  */
 #include "../fixtures/spent.h"
 
 #include <portprof.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -112,6 +114,30 @@ static void serve_all(unsigned threads, unsigned ms)
 		pthread_join(ids[i], NULL);
 }
 
+static int work_after(const char *plugin, unsigned ms)
+{
+	void *handle = dlopen(plugin, RTLD_NOW | RTLD_LOCAL), *found;
+	int (*enter)(void);
+
+	if (!handle) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 2;
+	}
+	found = dlsym(handle, "plugin_enter");
+	memcpy(&enter, &found, sizeof(enter));
+	if (!enter())
+		return 1;
+	dlclose(handle);
+	until_ns = spent_process_ns() + ms * UINT64_C(1000000);
+	while (spent_process_ns() < until_ns)
+		work_checkout();
+	portprof_label_pop();
+	until_ns = spent_process_ns() + ms * UINT64_C(1000000);
+	while (spent_process_ns() < until_ns)
+		work_checkout();
+	return 0; /* in the set: threads may end there */
+}
+
 int main(int argc, char **argv)
 {
 	unsigned threads, ms;
@@ -127,6 +153,8 @@ int main(int argc, char **argv)
 	if (argc > 4 && strcmp(argv[4], "span") == 0)
 		span = span_set();
 	serve_all(threads, ms);
+	if (argc > 5 && strcmp(argv[4], "plugin") == 0)
+		return work_after(argv[5], ms);
 	if (argc > 4 && strcmp(argv[4], "fork") == 0) {
 		PORTPROF_LABEL_SCOPE(set_of("/checkout"));
 		pid_t child = fork();

@@ -8,7 +8,8 @@ check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/ten tests/cli/toggled tests/cli/touch
 # futex(2), sigtimedwait(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
-check_PROGRAMS += tests/cli/alone tests/cli/otel_burn tests/cli/switches tests/cli/waits \
+check_PROGRAMS += tests/cli/alone tests/cli/otel_burn \
+	tests/cli/otel_wait tests/cli/otel_wait_self tests/cli/switches tests/cli/waits \
 	tests/cli/waits_pointers
 endif
 # programs to be measured: without portprof in them
@@ -23,8 +24,17 @@ tests_cli_in_step_LDADD =
 tests_cli_inherited_LDADD =
 tests_cli_label_burn_LDADD = libportprof.la -lpthread
 tests_cli_label_wait_LDADD = libportprof.la -lpthread
+tests_cli_otel_burn_SOURCES = tests/cli/otel_burn.c tests/fixtures/otel_hand.h
 tests_cli_otel_burn_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_cli_otel_burn_LDADD = -lpthread
+tests_cli_otel_wait_SOURCES = tests/cli/label_wait.c tests/fixtures/otel_hand.h
+tests_cli_otel_wait_CPPFLAGS = $(AM_CPPFLAGS) -DBY_HAND -DNO_LIBRARY
+tests_cli_otel_wait_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+tests_cli_otel_wait_LDADD = -lpthread
+tests_cli_otel_wait_self_SOURCES = $(tests_cli_otel_wait_SOURCES)
+tests_cli_otel_wait_self_CPPFLAGS = $(AM_CPPFLAGS) -DBY_HAND
+tests_cli_otel_wait_self_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+tests_cli_otel_wait_self_LDADD = libportprof.la -lpthread
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =

@@ -6,7 +6,10 @@ check_PROGRAMS += tests/plugin/host
 tests_plugin_host_LDADD =
 if SHARED
 PLUGIN_LINK = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-check_LTLIBRARIES += tests/plugin/linked.la tests/plugin/inside.la
+check_LTLIBRARIES += tests/plugin/linked.la tests/plugin/inside.la \
+	tests/plugin/labels.la
+tests_plugin_labels_la_LIBADD = libportprof.la
+tests_plugin_labels_la_LDFLAGS = $(PLUGIN_LINK)
 tests_plugin_linked_la_SOURCES = tests/plugin/plugin.c
 tests_plugin_linked_la_LIBADD = libportprof.la
 tests_plugin_linked_la_LDFLAGS = $(PLUGIN_LINK)

@@ -124,12 +124,12 @@ fi
 
 ### Labels
 
-# labelled WORDS PATTERN COMMAND...: recorded by any backend, a line of its report by
+# labelled WORDS KEY PATTERN COMMAND...: recorded by any backend, a line of its report by
 # label has that
 labelled() {
 	labelled_words=$1 labelled_key=$2 labelled_pattern=$3
 	shift 3
-	for backend in perf timer itimer; do
+	for backend in ${labelled_by-perf timer itimer}; do
 		"$builddir/portprof" record -q -b "$backend" -F 250 \
 			-o "$tmp/labelled.pb.gz" -- "$@" >"$tmp/out" 2>&1 || continue
 		"$builddir/portprof" report -q -n 0 --sort "label:$labelled_key" \
@@ -155,6 +155,19 @@ if [ -e "$builddir/.libs/libportprof.so" ] &&
 		"$tmp/http_labels" $((20000 + $$ % 20000)) 2
 else
 	skip "http_labels: endpoints are labels" "no libmicrohttpd here"
+fi
+
+# What is written by the OpenTelemetry texts alone, in C++: at work and at rest.
+# shellcheck disable=SC2086
+if $CXX -std=c++11 -O2 -Wall -Werror -pthread -rdynamic -o "$tmp/otel_threads" \
+	"$srcdir/examples/otel_threads.cc" >"$tmp/out" 2>&1; then
+	labelled_by="timer itimer" # perf samples threads from outside
+	labelled "otel_threads: contexts of threads are labels" endpoint '/checkout *$' \
+		"$tmp/otel_threads" 2
+	labelled "otel_threads: spans, too" span_id ' [0-9a-f]{16} *$' \
+		"$tmp/otel_threads" 2
+else
+	skip "otel_threads: contexts of threads are labels" "$(tail -n 1 "$tmp/out")"
 fi
 
 ### Both languages

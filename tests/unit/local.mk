@@ -72,15 +72,26 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
-	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
+	tests/unit/test_library tests/unit/test_otel \
+	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
 	tests/unit/test_charges
 TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
-	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits \
+	tests/unit/test_library tests/unit/test_otel \
+	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
 	tests/unit/test_charges
+endif
+# A tracing library in the program, and one that is loaded late.
+tests_unit_test_otel_reach_SOURCES = tests/unit/test_otel_reach.c \
+	tests/fixtures/otel_hand.h
+tests_unit_test_otel_reach_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+if SHARED
+check_LTLIBRARIES += tests/unit/otel_plugin.la
+tests_unit_otel_plugin_la_SOURCES = tests/unit/otel_plugin.c
+tests_unit_otel_plugin_la_LDFLAGS = $(PLUGIN_LINK)
 endif
 WAITS_RUN = tests/unit/waits_run.c tests/unit/waits_run.h
 tests_unit_test_waits_SOURCES = tests/unit/test_waits.c $(WAITS_RUN)
