@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the payload: a message Resource of opentelemetry/proto/resource/v1 ---- */
+/* ---- the payload: a message ProcessContext of
+ * opentelemetry/proto/processcontext/v1development, or, as OTEP 4719 had it first, a
+ * Resource of opentelemetry/proto/resource/v1 ---- */
 
 /* The next field; a `part` of those that have a length. False at the end and where
  * it makes no sense; *is_good says which. */
@@ -64,8 +66,7 @@ static char *place_of(struct ppi_otel_resource *resource,
 }
 
 /* KeyValue: a key (1) and an AnyValue (2), which may be a text (1). */
-static bool take_attribute(struct ppi_proto_cursor attribute,
-                           struct ppi_otel_resource *resource)
+static bool take_attribute(struct ppi_proto_cursor attribute, void *resource)
 {
 	struct ppi_proto_cursor part, key = { 0 }, value = { 0 }, text = { 0 };
 	uint64_t field;
@@ -121,42 +122,92 @@ static void take_keys(struct ppi_proto_cursor value, struct ppi_otel_keys *keys)
 		                      memory_order_release);
 }
 
-/* The attribute that has them, in what is known to be well-formed. */
-static void find_keys(const void *payload, size_t bytes,
-                      struct ppi_otel_keys *keys)
+/* A message whose field 2 has a length: a KeyValue (its value), or a ProcessContext (more
+ * attributes); of a Resource it is a number. */
+static bool has_second(struct ppi_proto_cursor message)
 {
-	struct ppi_proto_cursor rest = { payload, (const unsigned char *)payload + bytes };
-	struct ppi_proto_cursor attribute, part, key, value;
+	struct ppi_proto_cursor part;
 	uint64_t field;
 	bool is_good = true;
 
-	while (take_field(&rest, &field, &attribute, &is_good)) {
-		key = value = (struct ppi_proto_cursor){ 0 };
-		while (take_field(&attribute, &field, &part, &is_good)) {
-			if (field == 1)
-				key = part;
-			if (field == 2)
-				value = part;
-		}
-		if (key.at && value.at &&
-		    is_key(&key, "threadlocal.attribute_key_map"))
-			take_keys(value, keys);
+	while (take_field(&message, &field, &part, &is_good))
+		if (field == 2 && part.at)
+			return true;
+	return false;
+}
+
+/* Whether it is a ProcessContext: its first field is empty, or has attributes and is none. */
+static bool is_process_context(struct ppi_proto_cursor payload)
+{
+	struct ppi_proto_cursor first, inner;
+	uint64_t field;
+	bool is_good = true;
+
+	if (has_second(payload))
+		return true;
+	return take_field(&payload, &field, &first, &is_good) && field == 1 &&
+	       first.at && !has_second(first) &&
+	       (first.at == first.end ||
+	        (take_field(&first, &field, &inner, &is_good) && field == 1 &&
+	         inner.at && has_second(inner)));
+}
+
+/* Each attribute; false, also of `take`, at what makes no sense. */
+static bool each_attribute(struct ppi_proto_cursor message, bool is_context,
+                           bool (*take)(struct ppi_proto_cursor attribute,
+                                        void *context),
+                           void *context)
+{
+	struct ppi_proto_cursor part;
+	uint64_t field;
+	bool is_good = true;
+
+	while (is_good && take_field(&message, &field, &part, &is_good))
+		if (is_context && field == 1)
+			is_good = part.at && each_attribute(part, false, take,
+			                                    context);
+		else if (field == (is_context ? 2 : 1))
+			is_good = part.at && take(part, context);
+	return is_good;
+}
+
+static bool take_key_map(struct ppi_proto_cursor attribute, void *keys)
+{
+	struct ppi_proto_cursor part, key = { 0 }, value = { 0 };
+	uint64_t field;
+	bool is_good = true;
+
+	while (take_field(&attribute, &field, &part, &is_good)) {
+		if (field == 1)
+			key = part;
+		if (field == 2)
+			value = part;
 	}
+	if (key.at && value.at && is_key(&key, "threadlocal.attribute_key_map"))
+		take_keys(value, keys);
+	return true;
+}
+
+static void find_keys(const void *payload, size_t bytes,
+                      struct ppi_otel_keys *keys)
+{
+	const struct ppi_proto_cursor all = {
+		payload, (const unsigned char *)payload + bytes
+	};
+
+	each_attribute(all, is_process_context(all), take_key_map, keys);
 }
 
 bool ppi_otel_parse(const void *payload, size_t bytes,
                     struct ppi_otel_resource *resource)
 {
-	struct ppi_proto_cursor rest = { payload, (const unsigned char *)payload + bytes };
-	struct ppi_proto_cursor part;
-	uint64_t field;
-	bool is_good = true;
+	const struct ppi_proto_cursor all = {
+		payload, (const unsigned char *)payload + bytes
+	};
 
 	memset(resource, 0, sizeof(*resource));
-	while (is_good && take_field(&rest, &field, &part, &is_good))
-		if (field == 1)
-			is_good = part.at && take_attribute(part, resource);
-	return is_good;
+	return each_attribute(all, is_process_context(all), take_attribute,
+	                      resource);
 }
 
 /* ---- the header, where it is mapped ---- */

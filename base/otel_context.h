@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* A payload of more is refused, and a text of more is no name. */
-enum { PPI_OTEL_PAYLOAD_MAX = 16384, PPI_OTEL_TEXT_MAX = 200 };
+enum { PPI_OTEL_PAYLOAD_MAX = 65536, PPI_OTEL_TEXT_MAX = 200 };
 
 /* What names a process; "" unknown. */
 struct ppi_otel_resource {

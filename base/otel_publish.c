@@ -34,7 +34,8 @@ enum {
 	KEYS_MAX = 256,
 	KEY_BYTES = 64,
 	PAYLOAD_AT = 64,
-	MAPPING_BYTES = PAYLOAD_AT + PPI_OTEL_PAYLOAD_MAX
+	PAYLOAD_MAX = 16384,
+	MAPPING_BYTES = PAYLOAD_AT + PAYLOAD_MAX
 };
 
 /* As otel_context.c reads it. */
@@ -57,7 +58,7 @@ static struct {
 
 /* Written from its end, so that lengths are known when they are due. */
 struct writing {
-	unsigned char bytes[PPI_OTEL_PAYLOAD_MAX];
+	unsigned char bytes[PAYLOAD_MAX];
 	size_t at; /* of the first byte */
 	bool is_full;
 };
@@ -99,8 +100,11 @@ static void wrap(struct writing *writing, unsigned field, size_t since)
 	put_head(writing, field, since - writing->at);
 }
 
-static void put_attribute(struct writing *writing, const char *key,
-                          size_t key_bytes, const char *value,
+/* Fields of a ProcessContext, and of the Resource that is the first of them. */
+enum { IN_RESOURCE = 1, RESOURCE = 1, BESIDE_RESOURCE = 2 };
+
+static void put_attribute(struct writing *writing, unsigned where,
+                          const char *key, size_t key_bytes, const char *value,
                           size_t value_bytes)
 {
 	size_t since = writing->at;
@@ -108,7 +112,7 @@ static void put_attribute(struct writing *writing, const char *key,
 	put_text(writing, 1, value, value_bytes);
 	wrap(writing, 2, since);
 	put_text(writing, 1, key, key_bytes);
-	wrap(writing, 1, since);
+	wrap(writing, where, since);
 }
 
 /* threadlocal.attribute_key_map: an AnyValue with an ArrayValue (5) of texts. */
@@ -126,7 +130,7 @@ static void put_keys(struct writing *writing)
 	wrap(writing, 5, since);
 	wrap(writing, 2, since);
 	put_text(writing, 1, name, sizeof(name) - 1);
-	wrap(writing, 1, since);
+	wrap(writing, BESIDE_RESOURCE, since);
 }
 
 /* "key=value,key=value": what users of OpenTelemetry set in the environment. */
@@ -144,7 +148,7 @@ static bool put_environment(struct writing *writing)
 
 			has_name |= key == strlen("service.name") &&
 			            memcmp(at, "service.name", key) == 0;
-			put_attribute(writing, at, key, equals + 1,
+			put_attribute(writing, IN_RESOURCE, at, key, equals + 1,
 			              bytes - key - 1);
 		}
 		at += bytes;
@@ -160,13 +164,15 @@ static void put_all(struct writing *writing)
 	static const char name_key[] = "service.name";
 	const char *name = ppi_environment("OTEL_SERVICE_NAME");
 	char unknown[64] = "unknown_service:";
+	size_t since;
 	bool has_name;
 
 	writing->at = sizeof(writing->bytes);
 	writing->is_full = false;
 	put_keys(writing);
-	put_attribute(writing, schema, sizeof(schema) - 1, version,
-	              sizeof(version) - 1);
+	put_attribute(writing, BESIDE_RESOURCE, schema, sizeof(schema) - 1,
+	              version, sizeof(version) - 1);
+	since = writing->at;
 	has_name = put_environment(writing);
 #ifdef __GLIBC__
 	snprintf(unknown + strlen(unknown), sizeof(unknown) - strlen(unknown),
@@ -175,8 +181,9 @@ static void put_all(struct writing *writing)
 	if (!name && !has_name)
 		name = unknown;
 	if (name)
-		put_attribute(writing, name_key, sizeof(name_key) - 1, name,
-		              strlen(name));
+		put_attribute(writing, IN_RESOURCE, name_key,
+		              sizeof(name_key) - 1, name, strlen(name));
+	wrap(writing, RESOURCE, since);
 }
 
 /* ---- the mapping ---- */

@@ -43,7 +43,7 @@ std::string field(unsigned number, const std::string &payload)
 // A KeyValue of opentelemetry/proto/common/v1.
 std::string attribute(const std::string &key, const std::string &value)
 {
-	return field(1, field(1, key) + field(2, value));
+	return field(1, key) + field(2, value);
 }
 
 struct header {
@@ -61,11 +61,13 @@ bool publish_process(const std::string &service,
 
 	for (const std::string &key : keys)
 		list += field(1, field(1, key));
+	// a ProcessContext: the Resource, and attributes beside it
 	static const std::string payload =
-		attribute("service.name", field(1, service)) +
-		attribute("threadlocal.schema_version",
-	                  field(1, "tlsdesc_v1_dev")) +
-		attribute("threadlocal.attribute_key_map", field(5, list));
+		field(1, field(1, attribute("service.name", field(1, service)))) +
+		field(2, attribute("threadlocal.schema_version",
+	                           field(1, "tlsdesc_v1_dev"))) +
+		field(2, attribute("threadlocal.attribute_key_map",
+	                           field(5, list)));
 	if (fd < 0 || ftruncate(fd, sizeof(header)) != 0)
 		return false;
 	void *memory = mmap(nullptr, sizeof(header), PROT_READ | PROT_WRITE,

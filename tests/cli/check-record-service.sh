@@ -35,6 +35,12 @@ judge try.pb.gz
 report -q -n 0 -x ';' -s service -i merged.pb.gz
 has "merged, too" ';checkout$' "$tmp/report"
 
+for form in context context-alone; do
+	record -b "$backend" -F 250 -o form.pb.gz -- python3 "$service" 1 $form
+	report -q -n 0 -x ';' -s service -i form.pb.gz
+	has "as a $form: the service is known" ';checkout$' "$tmp/report"
+done
+
 lies=$(python3 "$service" list)
 check "30 lies or more" test "$(echo "$lies" | wc -w)" -ge 30
 for lie in $lies; do

@@ -34,8 +34,17 @@ payload = b''.join(attribute(key, value) for key, value in (
     ('service.instance.id', 'one'),
     ('deployment.environment.name', 'staging')))
 
-# What a hostile process may show: name, header's members, payload.
+# As processcontext.proto has it: a Resource, and attributes beside it.
+context = field(1, payload) + field(2, field(1, b'beside') + field(2, field(1, b'it')))
+
+# What a process may show instead: honest, and then hostile: header's members, payload.
+FORMS = {
+    'context': dict(payload=context),
+    'context-alone': dict(payload=field(1, payload)),
+}
 LIES = {
+    'context-cut': dict(payload=context[:-3]),
+    'context-in-context': dict(payload=field(1, context)),
     'signature': dict(signature=b'OTEL_CTY'),
     'version': dict(version=1),
     'version-far': dict(version=0xffffffff),
@@ -92,9 +101,7 @@ def publish(lie):
 
 def main():
     until = time.monotonic() + float(sys.argv[1])
-    lie = LIES[sys.argv[2]] if len(sys.argv) > 2 else {}
-    if len(sys.argv) > 2 and sys.argv[2] == 'list':
-        return
+    lie = {**FORMS, **LIES}[sys.argv[2]] if len(sys.argv) > 2 else {}
     area, header, address = publish(lie)
     turns = 0
     while time.monotonic() < until:

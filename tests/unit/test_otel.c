@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Labels as OpenTelemetry's readers find them: by a reader that was written from the
- * texts of OTEP 4719 and OTEP 4947 alone, and shares nothing with the library.
+ * texts of OTEP 4719, with processcontext.proto of opentelemetry-proto, and OTEP 4947 alone, and
+ * shares nothing with the library.
  */
 #include "config.h"
 
@@ -104,7 +105,7 @@ static void read_context(const unsigned char *header)
 {
 	uint32_t version, bytes;
 	uint64_t at, payload;
-	struct part resource, field;
+	struct part context, resource, field;
 
 	memcpy(&version, header + 8, 4);
 	memcpy(&bytes, header + 12, 4);
@@ -113,11 +114,18 @@ static void read_context(const unsigned char *header)
 	assert_memory_equal(header, "OTEL_CTX", 8);
 	assert_int_equal(version, 2);
 	assert_true(at != 0);
-	resource.at = (const unsigned char *)(uintptr_t)payload;
-	resource.end = resource.at + bytes;
-	while (resource.at < resource.end) {
-		assert_int_equal(next(&resource, &field), 1);
-		read_attribute(field);
+	/* ProcessContext: a Resource (1), and attributes beside it (2) */
+	context.at = (const unsigned char *)(uintptr_t)payload;
+	context.end = context.at + bytes;
+	while (context.at < context.end) {
+		if (next(&context, &resource) == 2) {
+			read_attribute(resource);
+			continue;
+		}
+		while (resource.at < resource.end) {
+			assert_int_equal(next(&resource, &field), 1);
+			read_attribute(field);
+		}
 	}
 }
 
@@ -289,8 +297,7 @@ static int another_library_has_it(void)
 		return 1;
 	header = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	payload = (uintptr_t)header + 64;
-	memcpy(header + 64, "\012\0", 2); /* an attribute of nothing */
-	memcpy(header + 64, "\022\0", 2);
+	memcpy(header + 64, "\012\0", 2); /* a resource of nothing */
 	memcpy(header + 8, &version, 4);
 	memcpy(header + 12, &bytes, 4);
 	memcpy(header + 16, &at, 8);
