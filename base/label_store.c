@@ -260,6 +260,8 @@ static int try_slot(struct ppi_label_store *store, uint32_t at, int32_t before,
 		? (int)at : -1;
 }
 
+/* One of its own number is of a thread that ended unseen (by a bare system call, or where
+ * no key was left). */
 static int find_slot(struct ppi_label_store *store, int32_t tid,
                      uint64_t now_ns)
 {
@@ -270,6 +272,8 @@ static int find_slot(struct ppi_label_store *store, int32_t tid,
 	for (uint32_t i = 0; i < count && i < PPI_LABEL_THREADS; i++) {
 		uint64_t ended = atomic_load(&store->threads[i].ended_ns);
 
+		if (atomic_load(&store->tids[i]) == tid)
+			return (int)i;
 		if (atomic_load(&store->tids[i]) < 0 && ended &&
 		    ended < oldest_ns) {
 			oldest_ns = ended;

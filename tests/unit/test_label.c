@@ -557,6 +557,67 @@ static void ended_threads_have_no_set(void **state)
 	assert_int_equal(ppi_label_now(tid), 0);
 }
 
+/* Its number may be that of one that nobody saw end. */
+static void *be_another(void *context)
+{
+	struct ppi_label_store *store = ppi_label_store_own();
+	uint32_t at = atomic_fetch_add(&store->thread_count, 1);
+
+	(void)context;
+	atomic_store(&store->tids[at], (int32_t)ppi_thread_id());
+	atomic_store(&store->threads[at].current, numbers[1]);
+	portprof_label_enter(sets[2]);
+	assert_int_equal(seen(), numbers[2]);
+	return NULL; /* in the set */
+}
+
+static void threads_may_end_unseen_and_in_sets(void **state)
+{
+	uint32_t count;
+	pthread_t id;
+
+	(void)state;
+	make_sets();
+	count = atomic_load(&ppi_label_store_own()->thread_count);
+	assert_int_equal(pthread_create(&id, NULL, be_another, NULL), 0);
+	pthread_join(id, NULL);
+	assert_int_equal(atomic_load(&ppi_label_store_own()->thread_count),
+	                 count + 1);
+	for (uint32_t i = 0; i <= count; i++)
+		if (ppi_label_store_own()->tids[i] > 0)
+			assert_int_equal(ppi_label_store_own()->tids[i],
+			                 getpid());
+}
+
+static jmp_buf out_of_scopes;
+
+static void jump(void)
+{
+	PORTPROF_LABEL_SCOPE(sets[2]);
+	assert_int_equal(portprof_label_push("step", "last"), PORTPROF_OK);
+	longjmp(out_of_scopes, 1);
+}
+
+/* As the page says: a jump leaves nothing, and what was current before is left to. */
+static void jumps_leave_by_what_was_current(void **state)
+{
+	const portprof_label_set *volatile before;
+
+	(void)state;
+	make_sets();
+	portprof_label_enter(sets[0]);
+	assert_int_equal(portprof_label_push("step", "first"), PORTPROF_OK);
+	before = portprof_label_current();
+	if (setjmp(out_of_scopes) == 0)
+		jump();
+	assert_string_equal(text_seen(), "endpoint=/2 step=last");
+	portprof_label_leave(before);
+	assert_string_equal(text_seen(), "endpoint=/0 step=first");
+	portprof_label_pop();
+	assert_string_equal(text_seen(), "endpoint=/0");
+	portprof_label_leave(NULL);
+}
+
 /* ---- bounds; last, as they stay ---- */
 
 static void a_million_values_are_bounded(void **state)
@@ -598,6 +659,8 @@ int main(void)
 		cmocka_unit_test(handlers_of_signals_may_change_sets),
 		cmocka_unit_test(handlers_may_come_in_a_first_change),
 		cmocka_unit_test(ended_threads_have_no_set),
+		cmocka_unit_test(threads_may_end_unseen_and_in_sets),
+		cmocka_unit_test(jumps_leave_by_what_was_current),
 		cmocka_unit_test(a_million_values_are_bounded),
 	};
 
