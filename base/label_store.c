@@ -260,8 +260,22 @@ static int try_slot(struct ppi_label_store *store, uint32_t at, int32_t before,
 		? (int)at : -1;
 }
 
-/* One of its own number is of a thread that ended unseen (by a bare system call, or where
- * no key was left). */
+/* A slot of its own number is of a thread that ended unseen (by a bare system call, or
+ * where no key was left); or a handler came, and it is this thread's by now. */
+static bool take_over(struct ppi_label_thread *slot, uint64_t now_ns)
+{
+	uint64_t not_ended = 0;
+
+	if (slot == mine.slot || !ppi_label_is_shown(slot) ||
+	    !atomic_compare_exchange_strong(&slot->ended_ns, &not_ended,
+	                                    now_ns))
+		return false;
+	if (slot != mine.slot)
+		return true;
+	atomic_store(&slot->ended_ns, 0);
+	return false;
+}
+
 static int find_slot(struct ppi_label_store *store, int32_t tid,
                      uint64_t now_ns)
 {
@@ -272,7 +286,8 @@ static int find_slot(struct ppi_label_store *store, int32_t tid,
 	for (uint32_t i = 0; i < count && i < PPI_LABEL_THREADS; i++) {
 		uint64_t ended = atomic_load(&store->threads[i].ended_ns);
 
-		if (atomic_load(&store->tids[i]) == tid)
+		if (atomic_load(&store->tids[i]) == tid &&
+		    take_over(&store->threads[i], now_ns))
 			return (int)i;
 		if (atomic_load(&store->tids[i]) < 0 && ended &&
 		    ended < oldest_ns) {
