@@ -48,23 +48,23 @@ static const struct {
 	bool is_alias; /* of another row, as other profilers have it */
 } words[] = {
 	/* Functions of the same name in two modules are two functions. */
-	{ "function", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "function", PPI_BY_FUNCTION | PPI_BY_MODULE, false },
 	{ "symbol", PPI_BY_FUNCTION | PPI_BY_MODULE, true },
 	{ "sym", PPI_BY_FUNCTION | PPI_BY_MODULE, true },
-	{ "module", PPI_BY_MODULE },
+	{ "module", PPI_BY_MODULE, false },
 	{ "dso", PPI_BY_MODULE, true },
-	{ "line", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "line", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE, false },
 	{ "srcline", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE, true },
-	{ "address", PPI_BY_ADDRESS | PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "thread", PPI_BY_THREAD | PPI_BY_PROCESS },
+	{ "address", PPI_BY_ADDRESS | PPI_BY_FUNCTION | PPI_BY_MODULE, false },
+	{ "thread", PPI_BY_THREAD | PPI_BY_PROCESS, false },
 	{ "tid", PPI_BY_THREAD | PPI_BY_PROCESS, true },
-	{ "process", PPI_BY_PROCESS },
+	{ "process", PPI_BY_PROCESS, false },
 	{ "pid", PPI_BY_PROCESS, true },
-	{ "comm", PPI_BY_COMM },
-	{ "state", PPI_BY_STATE },
-	{ "wait", PPI_BY_WAIT },
-	{ "on", PPI_BY_ON },
-	{ "holder", PPI_BY_HOLDER },
+	{ "comm", PPI_BY_COMM, false },
+	{ "state", PPI_BY_STATE, false },
+	{ "wait", PPI_BY_WAIT, false },
+	{ "on", PPI_BY_ON, false },
+	{ "holder", PPI_BY_HOLDER, false },
 };
 
 const char *ppi_rows_word(size_t i, unsigned without)
