@@ -55,6 +55,8 @@ struct label_process {
 	struct ppi_label_look look;
 	struct ppi_otel_reach *reach; /* NULL: no other library says sets */
 	unsigned char *told;   /* a bit a set; NULL: none */
+	uint32_t keys_told;    /* sets that were told for the sake of their keys */
+	bool has_told_names;   /* of the keys of the other library */
 	UT_hash_handle hh;     /* by pid */
 };
 
@@ -118,6 +120,8 @@ static void tell_again(struct label_process *process)
 {
 	free(process->told);
 	process->told = NULL;
+	process->keys_told = 0;
+	process->has_told_names = false;
 }
 
 static void forget(struct label_process *process)
@@ -326,6 +330,49 @@ static bool has_text(const portprof_record *record)
 	       record->label_set != PORTPROF_LABEL_SET_UNKNOWN;
 }
 
+/* What is unknown is so for keys that are known: the first sets of a process are told
+ * before, and the names that another library has. */
+static bool has_untold_set(const struct label_process *process)
+{
+	enum { LOOKED_AT = 64 };
+
+	return process->has_look && process->keys_told < LOOKED_AT &&
+	       PPI_LABELS_FIRST + process->keys_told <
+		       atomic_load(&process->look.store->set_count);
+}
+
+static bool has_untold_keys(const struct label_process *process,
+                            const portprof_record *record)
+{
+	return (record->valid & PORTPROF_FIELD_LABELS) &&
+	       record->label_set == PORTPROF_LABEL_SET_UNKNOWN &&
+	       (has_untold_set(process) ||
+	        (process->reach && !process->has_told_names));
+}
+
+/* As a set of the process, in which none has a value. */
+static void tell_names(struct label_process *process, portprof_record *record,
+                       struct ppi_room *room)
+{
+	const struct ppi_otel_keys *keys = ppi_otel_reach_keys(process->reach);
+	char text[PPI_LABEL_SET_BYTES];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < atomic_load(&keys->count); i++) {
+		size_t bytes = strlen(keys->names[i]) + 1;
+
+		if (bytes == 1 || used + bytes + 1 > sizeof(text))
+			continue;
+		memcpy(text + used, keys->names[i], bytes);
+		text[used + bytes] = '\0';
+		used += bytes + 1;
+	}
+	record->address = PPI_LABEL_SETS + FOREIGN_MAX;
+	process->has_told_names = true;
+	if (used)
+		ppi_room_add(room, record, text, used);
+}
+
 /* True: its set is to be told first. */
 static bool see_sample(struct ppi_label_finder *finder,
                        portprof_record *record)
@@ -343,7 +390,8 @@ static bool see_sample(struct ppi_label_finder *finder,
 	    !(record->valid & (PORTPROF_FIELD_LABELS | PPI_FIELD_LABELLED)))
 		find_by_time(finder, process, record);
 	record->valid &= ~(uint32_t)PPI_FIELD_LABELLED;
-	return has_text(record) && !is_told(process, record->label_set);
+	return (has_text(record) && !is_told(process, record->label_set)) ||
+	       has_untold_keys(process, record);
 }
 
 /* Who samples inside tells the sets that it made: then it has a store. */
@@ -464,7 +512,7 @@ void ppi_label_finder_tell(struct ppi_label_finder *finder,
 	struct label_process *process = find_process(
 		finder, sample->valid & PORTPROF_FIELD_PID ? sample->pid
 		                                           : finder->self);
-	const portprof_record record = {
+	portprof_record record = {
 		.kind = PORTPROF_RECORD_LABELS,
 		.valid = PORTPROF_FIELD_PID,
 		.pid = process ? process->pid : 0,
@@ -475,10 +523,17 @@ void ppi_label_finder_tell(struct ppi_label_finder *finder,
 
 	if (!process)
 		return;
-	text = text_of(finder, process, sample->label_set, &bytes);
+	if (record.address == PORTPROF_LABEL_SET_UNKNOWN) {
+		if (!has_untold_set(process)) {
+			tell_names(process, &record, room);
+			return;
+		}
+		record.address = PPI_LABELS_FIRST + process->keys_told++;
+	}
+	text = text_of(finder, process, record.address, &bytes);
 	if (text)
 		ppi_room_add(room, &record, text, bytes);
-	mark_told(process, sample->label_set);
+	mark_told(process, record.address);
 }
 
 /* ---- sets of this process, for a collector ---- */

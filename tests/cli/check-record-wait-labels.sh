@@ -155,6 +155,9 @@ if [ "${has_traced-}" ]; then
 			report -i work.pb.gz
 			has "a tracing library, perf: what runs is unknown" \
 				'note .*unknown labels' "$tmp/report"
+			report -q -n 0 -x ';' -s label:phase -i work.pb.gz
+			has "a tracing library, perf: by label, too" \
+				';\(unknown\)$' "$tmp/report"
 		else
 			check "a tracing library, $backend: work has its own label" \
 				proves work.pb.gz otel_wait task-clock

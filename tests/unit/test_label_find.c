@@ -13,7 +13,12 @@
 #include <malloc.h>
 #endif
 
+#include <unistd.h>
+
+#include <portprof.h>
+
 #include "api/core/label_find.h"
+#include "base/label_look.h"
 
 /* That are allocated now; 0 where the C library does not count, and of an allocator
  * of its own, as sanitizers have. */
@@ -81,10 +86,47 @@ static void of_processes_that_ended_nothing_is_kept(void **state)
 	assert_true(left < lived / 10);
 }
 
+/* A file has no key before some set was told: what is unknown until then would be
+ * in no set. */
+static void what_is_unknown_has_keys(void **state)
+{
+	const portprof_label label = { "endpoint", "/a" };
+	const struct ppi_plan plan = {
+		.target = { .is_self = true, .pid = getpid() }
+	};
+	struct ppi_label_finder *finder = ppi_label_finder_new(&plan, false);
+	const struct ppi_label_reader *reader = ppi_label_finder_reader(finder);
+	portprof_record sample = {
+		.kind = PORTPROF_RECORD_SAMPLE, .pid = (uint32_t)getpid(),
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_LABELS,
+		.label_set = PORTPROF_LABEL_SET_UNKNOWN,
+	}, set;
+	const struct ppi_room room = {
+		.records = &sample, .record_room = 1, .record_count = 1,
+	};
+	uint64_t words[PPI_WORDS_MIN];
+	struct ppi_room told = { .records = &set, .record_room = 1,
+		                 .words = words, .word_room = PPI_WORDS_MIN };
+	struct ppi_label_state now;
+
+	(void)state;
+	assert_non_null(finder);
+	assert_non_null(portprof_label_set_new(&label, 1));
+	reader->read(reader->self, getpid(), getpid(), false, &now);
+	assert_int_equal(ppi_label_finder_see(finder, &room, 0), 0);
+	ppi_label_finder_tell(finder, &sample, &told);
+	assert_int_equal(told.record_count, 1);
+	assert_int_equal(set.kind, PORTPROF_RECORD_LABELS);
+	assert_string_equal((const char *)(words + set.payload), "endpoint");
+	assert_int_equal(ppi_label_finder_see(finder, &room, 0), 1);
+	ppi_label_finder_free(finder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_processes_that_ended_nothing_is_kept),
+		cmocka_unit_test(what_is_unknown_has_keys),
 	};
 
 	return cmocka_run_group_tests_name("label find", tests, NULL, NULL);
