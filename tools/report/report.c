@@ -116,7 +116,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(callees) },
 	{ 'p', "peek", "FUNC", "print both: callers and callees of FUNC",
 	  .take = take_peek },
-	{ 0, "tree", NULL,
+	{ 't', "tree", NULL,
 	  "print calls as a tree: all, or --callers or --callees of FUNC",
 	  .take = ppi_take_flag, .place = AT(is_tree) },
 	{ 0, "holders", NULL, "print who held what threads waited for",
