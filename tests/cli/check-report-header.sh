@@ -142,7 +142,7 @@ control=$(printf 'a\nb\nc\nd\ne\nf\ng\nh')
 record -F 1000 -o q.pb.gz -- "./$long" 100 1 "$control" "$control$control" \
 	"$control" "$control$control"
 fits "a command of several lines" 80 -i q.pb.gz
-COLUMNS=80 "$portprof" report -v -i q.pb.gz >report
+COLUMNS=80 "$portprof" report -v -i q.pb.gz >"$tmp/report"
 check "its lines are filled" python3 -c '
 lines = open("report", encoding="utf-8").read().split("\n")
 at = [line[:9] for line in lines].index("  symbols")

@@ -78,7 +78,7 @@ const char *ppi_symbol_file_soname(const struct ppi_symbol_file *file)
 	return "";
 }
 
-bool ppi_symbol_file_is_ada(const struct ppi_symbol_file *file)
+bool ppi_symbol_file_is_ada(struct ppi_symbol_file *file)
 {
 	(void)file;
 	return false;
