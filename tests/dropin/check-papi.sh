@@ -165,8 +165,11 @@ has "no event is no event" 'NO-CLOCK.*=-7$' "$tmp/errors.ours"
 if [ -n "$preload" ] && "$tmp/papi" errors >"$tmp/errors.theirs" 2>&1 &&
 	grep -q '^PAPI_query_named_event("perf::TASK-CLOCK")=0$' "$tmp/errors.theirs"
 then
-	same "they are answered as by PAPI" "$(cat "$tmp/errors.theirs")" \
-		"$(cat "$tmp/errors.ours")"
+	# it counts CPUs in /sys, and finds none where that is not mounted
+	cpus='PAPI_MAX_CPUS'
+	[ ! -d /sys/devices/system/cpu ] || cpus='^$'
+	same "they are answered as by PAPI" "$(grep -v "$cpus" "$tmp/errors.theirs")" \
+		"$(grep -v "$cpus" "$tmp/errors.ours")"
 else
 	skip "they are answered as by PAPI" "no libpapi that counts here"
 fi
