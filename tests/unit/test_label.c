@@ -566,6 +566,7 @@ static void *be_another(void *context)
 	(void)context;
 	atomic_store(&store->tids[at], (int32_t)ppi_thread_id());
 	atomic_store(&store->threads[at].current, numbers[1]);
+	atomic_store(&store->threads[at].began_ns, 1);
 	portprof_label_enter(sets[2]);
 	assert_int_equal(seen(), numbers[2]);
 	return NULL; /* in the set */
