@@ -10,6 +10,7 @@
 #include "base/otel_reach.h"
 #include "base/otel_thread.h"
 #include "base/pool.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static void look_again(struct ppi_label_finder *finder,
 	if (now_ns < process->looked_ns + pause_ns ||
 	    (!is_wait && now_ns < process->quiet_until_ns))
 		return;
-	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &before);
+	ppi_clock_ns(ppi_thread_clock(0), &before);
 	pages = pages_of(process->pid);
 	if (pages != process->pages) {
 		if (!process->has_look && !process->is_self)
@@ -210,7 +211,7 @@ static void look_again(struct ppi_label_finder *finder,
 			process->reach = ppi_otel_reach_new(process->pid);
 	}
 	process->pages = pages;
-	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &after);
+	ppi_clock_ns(ppi_thread_clock(0), &after);
 	process->looked_ns = now_ns;
 	process->look_cost_ns = after - before;
 }
