@@ -74,6 +74,7 @@ struct waits_labels {
 	uint32_t owed;   /* of the wait that was seen before it ran */
 	uint64_t owed_ns; /* and what is surely that wait's, of what is owed */
 	bool has_others; /* waits that nobody saw are pending, too */
+	unsigned asked;  /* again, as it was not known of this wait */
 };
 
 /* Weight of one set. */

@@ -120,6 +120,7 @@ static void settle_blocked(struct waits_watch *watch,
 	is_held = watch->wakers.read && place->is_known && !is_estimate &&
 	          !rest[1].ns;
 	thread->labels.here = by->here;
+	thread->labels.asked = 0;
 	if (before)
 		tell_shares(watch, thread, WAITS_STILL,
 		            is_estimate ? sure : before, earlier);

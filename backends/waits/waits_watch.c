@@ -184,6 +184,30 @@ static uint64_t process_ran_ns(struct waits_watch *watch,
 	return process->ran_ns;
 }
 
+/* Of a program that was executed just now nothing is known before the record of that
+ * is seen: its first wait may be a long one. */
+static bool asks_again(const struct waits_watch *watch,
+                       const struct waits_thread *thread)
+{
+	enum { ASKED_MOST = 16 };
+
+	return watch->bs->labels && thread->was_blocked &&
+	       thread->labels.here == PPI_LABELS_UNKNOWN &&
+	       thread->labels.asked < ASKED_MOST;
+}
+
+/* It has not run between the last look and this one, which began with the first
+ * reading: a set that is the same in both is that wait's. */
+static void ask_again(const struct waits_watch *watch,
+                      struct waits_thread *thread,
+                      struct waits_glance *seen)
+{
+	ppi_waits_read_labels(watch, thread, true, &seen->after);
+	thread->labels.here = ppi_waits_set_between(&seen->before,
+	                                            &seen->after);
+	thread->labels.asked++;
+}
+
 /* Who runs on may change sets all the time. */
 static bool is_of_one_set(const struct waits_glance *seen)
 {
@@ -206,7 +230,8 @@ static int glance(struct waits_watch *watch, struct waits_thread *thread,
 	int got;
 
 	out->is_free = false;
-	if (thread->was_blocked && ran_ns && ran_ns == thread->process_ran_ns) {
+	if (thread->was_blocked && ran_ns && ran_ns == thread->process_ran_ns &&
+	    !asks_again(watch, thread)) {
 		/* no thread of its process has run since */
 		watch->now_ns = thread->process->ran_at_ns;
 		out->sums = thread->last;
@@ -223,6 +248,8 @@ static int glance(struct waits_watch *watch, struct waits_thread *thread,
 		thread->process_ran_ns = ran_ns;
 		out->is_new = thread->last.turns != out->sums.turns ||
 		              thread->last.running_ns != out->sums.running_ns;
+		if (!out->is_new && asks_again(watch, thread))
+			ask_again(watch, thread, out);
 		if ((!out->is_new && thread->was_blocked) ||
 		    thread->process->is_awaited)
 			return 0;

@@ -71,6 +71,7 @@ static struct {
 	unsigned loses_every;     /* but for each so manieth; 0 none */
 	bool woken_late;          /* at a look that asks for it */
 	uint64_t woken_ns;        /* up to when it was told */
+	bool has_late_labels;     /* not known of what begins just now */
 	int held[8];
 } world;
 
@@ -406,7 +407,9 @@ static void sim_labels(void *self, int64_t pid, int64_t tid, bool is_proof,
 	(void)is_proof;
 	assert_int_equal(pid, PID);
 	*out = (struct ppi_label_state){ .set = PPI_LABELS_UNKNOWN };
-	if (!fails() && life)
+	if (!fails() && life &&
+	    !(world.has_late_labels &&
+	      world.now_ns - done_by(life, world.now_ns).since_ns < 4 * MS))
 		*out = labels_by(life, world.now_ns);
 }
 
@@ -865,6 +868,19 @@ static void waits_have_their_own_sets(void **state)
 	world.has_clocks = false;
 }
 
+/* A look may come before it is known what the thread works for. */
+static void sets_may_be_known_late(void **state)
+{
+	const uint64_t from = 40, ms = 4000;
+
+	(void)state;
+	world.has_late_labels = true;
+	measure(from, ms, 997, 16);
+	world.has_late_labels = false;
+	assert_closed();
+	assert_in_range(told.in_unknown[1], 0, told.in_sets[1] / 20);
+}
+
 /* What other waits are a part of has the set of this one as far as it is known to be. */
 static void this_wait_has_its_own_time(void **state)
 {
@@ -1008,6 +1024,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_was_surely_waited_is_no_estimate),
 		cmocka_unit_test(names_are_those_of_now),
 		cmocka_unit_test(waits_have_their_own_sets),
+		cmocka_unit_test(sets_may_be_known_late),
 		cmocka_unit_test(this_wait_has_its_own_time),
 		cmocka_unit_test(waits_have_their_own_wakers),
 		cmocka_unit_test(nothing_is_lost),
