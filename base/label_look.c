@@ -329,10 +329,12 @@ static void ask_for_more(struct ppi_label_thread *thread,
 static uint32_t find_unchanged(const struct ppi_label_thread *thread,
                                uint64_t from)
 {
+	uint64_t before = atomic_load(&thread->timed_from);
 	uint32_t number = atomic_load(&thread->current);
+	uint64_t after = atomic_load(&thread->timed_from);
 
-	return atomic_load(&thread->timed_from) == from ? PPI_LABELS_UNKNOWN
-	                                                : number;
+	return before == PPI_LABEL_CHANGING || after != before || after == from
+		? PPI_LABELS_UNKNOWN : number;
 }
 
 static uint32_t set_of_thread(struct ppi_label_look *look, size_t at,

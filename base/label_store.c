@@ -395,7 +395,6 @@ static void renew_in_child(void)
 	mine.slot = NULL;
 	mine.store = NULL;
 	mine.ring = NULL; /* the parent's, left mapped */
-	mine.is_busy = false;
 	ppi_fork_guard_init(&own.guard);
 	atomic_store(&own.made, store);
 	atomic_store(&own.store, store);
@@ -575,19 +574,32 @@ static void put_change(struct ppi_label_thread *slot, uint64_t position,
 	                      memory_order_release);
 }
 
+/* In which it is now, with nothing before. */
+static void begin_changes(struct ppi_label_thread *slot, uint64_t time_ns,
+                          uint32_t number)
+{
+	uint64_t at = atomic_fetch_add(&slot->head, 1);
+
+	atomic_store(&slot->first, at);
+	put_change(slot, at, time_ns, number);
+}
+
 /*
  * A first change since somebody wants times, or since its ring is too small: the
- * set that it leaves held since then.
+ * set that it leaves held since then. Until this is done nobody knows in which one it is:
+ * handlers that come in the middle write no changes.
  */
 static void begin_ring(struct ppi_label_store *store, uint64_t from)
 {
 	struct ppi_label_thread *slot = mine.slot;
-	uint32_t log2 = atomic_load(&slot->wanted_log2);
-	uint32_t before = atomic_load(&slot->current);
-	bool is_first = atomic_load(&slot->timed_from) != from;
+	uint64_t since = atomic_load(&slot->timed_from);
+	uint32_t log2 = atomic_load(&slot->wanted_log2), before;
 
 	mine.was_busy = false;
-	mine.is_busy = true;
+	if (!atomic_compare_exchange_strong(&slot->timed_from, &since,
+	                                    PPI_LABEL_CHANGING))
+		return; /* a handler came, and has done it */
+	before = atomic_load(&slot->current);
 	if (log2 < first_log2(store))
 		log2 = first_log2(store);
 	if (log2 > PPI_LABEL_RING_LOG2)
@@ -595,15 +607,11 @@ static void begin_ring(struct ppi_label_store *store, uint64_t from)
 	if ((!mine.ring || atomic_load(&slot->ring_log2) < log2) &&
 	    !map_ring(store, log2))
 		atomic_store(&slot->wanted_log2, 0);
-	if (mine.ring && (is_first || mine.was_busy)) {
-		uint64_t at = atomic_fetch_add(&slot->head, 1);
-
-		atomic_store(&slot->first, at);
-		put_change(slot, at, mine.was_busy ? ppi_monotonic_ns() : from,
-		           before);
-	}
+	if (mine.ring && since != from)
+		begin_changes(slot, from, before);
 	atomic_store_explicit(&slot->timed_from, from, memory_order_release);
-	mine.is_busy = false;
+	if (mine.ring && mine.was_busy)
+		begin_changes(slot, ppi_monotonic_ns(), before);
 }
 
 /* One instruction is enough, as only this thread's handlers come between; it needs no
@@ -634,7 +642,8 @@ static void change_timed(struct ppi_label_store *store, uint64_t from,
 	struct ppi_label_thread *slot = mine.slot;
 	uint64_t expected, position, now_ns;
 
-	if (mine.is_busy) {
+	if (atomic_load_explicit(&slot->timed_from, memory_order_relaxed) ==
+	    PPI_LABEL_CHANGING) {
 		mine.was_busy = true;
 		ppi_label_put(slot, number);
 		return;

@@ -36,6 +36,9 @@ enum {
 };
 #define PPI_LABELS_UNKNOWN UINT32_MAX
 
+/* A thread takes a ring: its changes have no times just then. */
+#define PPI_LABEL_CHANGING UINT64_MAX
+
 /* Nobody that is known; another library, of whose threads handlers have samples
  * (base/otel_thread.h); this one (base/otel_publish.h). */
 enum ppi_label_context {
@@ -56,7 +59,8 @@ struct ppi_label_thread {
 	_Atomic uint64_t ring;      /* offset in the store */
 	_Atomic uint64_t head;      /* position of the next change */
 	_Atomic uint64_t first;     /* the first position in this ring */
-	_Atomic uint64_t timed_from; /* the store's when the ring began */
+	_Atomic uint64_t timed_from; /* the store's when the ring began; or
+	                              * PPI_LABEL_CHANGING */
 	_Atomic uint64_t began_ns, ended_ns; /* ended 0: it lives */
 	_Atomic uint64_t changes;   /* of sets, counted after each */
 	_Atomic uint32_t wanted_log2; /* a reader came too late */
@@ -129,8 +133,7 @@ struct ppi_label_mine {
 	struct ppi_label_store *store; /* that the slot is in */
 	struct ppi_label_change *ring;
 	size_t ring_bytes;
-	volatile bool is_busy; /* taking a ring */
-	volatile bool was_busy; /* a handler came then */
+	volatile bool was_busy; /* a handler came while a ring was taken */
 };
 extern _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
 
