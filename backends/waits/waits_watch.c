@@ -185,7 +185,7 @@ static uint64_t process_ran_ns(struct waits_watch *watch,
 }
 
 /* Of a program that was executed just now nothing is known before the record of that
- * is seen: its first wait may be a long one. */
+ * is seen: its first wait may be a long one. Less and less often. */
 static bool asks_again(const struct waits_watch *watch,
                        const struct waits_thread *thread)
 {
@@ -193,7 +193,8 @@ static bool asks_again(const struct waits_watch *watch,
 
 	return watch->bs->labels && thread->was_blocked &&
 	       thread->labels.here == PPI_LABELS_UNKNOWN &&
-	       thread->labels.asked < ASKED_MOST;
+	       thread->labels.asked < ASKED_MOST &&
+	       watch->now_ns - thread->changed_ns >= MS << thread->labels.asked;
 }
 
 /* It has not run between the last look and this one, which began with the first
