@@ -115,6 +115,11 @@ script() {
 	same "$1: the export reads back" "$(cat once)" "$(cat twice)"
 	same "$1: with the same chains" "$3" "$(chains once)"
 }
+# What does not say where code lies is not code that its process made.
+printf '42 \n\t55d0c0de1145 work\n\t55d0c0de119d main\n\n' |
+	script "no modules, but a process" "samples 1 1" "main;work 1"
+has_not "no modules: none is made up" 'perf-42' once
+
 script "pid -1" "cpu-clock 2 5000" "halt 3000
 main;work 2000" <<'EOF2'
 app  42/42  [000] 7.000001:    2000 cpu-clock: 

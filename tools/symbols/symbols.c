@@ -564,8 +564,9 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 		find_place(symbols, place, name);
 	/* what names such code is the map of its process; but for programs and
 	 * libraries in memory, which begin with a header and have their code
-	 * behind it */
-	if (name->is_named && place->pid_count && is_in_memory(place) &&
+	 * behind it, and for files of others that do not say where code lies */
+	if (name->is_named && place->pid_count && path[0] &&
+	    is_in_memory(place) &&
 	    !(is_memory(path) && (place->build_id[0] || place->map_offset))) {
 		char map[32];
 
