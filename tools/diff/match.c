@@ -482,8 +482,10 @@ static void pair_asked(struct ppi_match *match,
 
 /* ---- both ---- */
 
-/* Generated code of all processes is one module. */
+/* Generated code of all processes is one module; and one function, where it has
+ * no names: neither its address nor its process comes again. */
 static const char generated[] = "[generated code]";
+static const char nameless[] = "(code made while running)";
 
 static bool rename_modules(struct ppi_match *match, int side,
                            const struct ppi_match_side *on)
@@ -500,6 +502,8 @@ static bool rename_modules(struct ppi_match *match, int side,
 					? module->other->name
 					: name->module;
 
+			if (name->by_address)
+				name->function = name->by_address = nameless;
 			if (is_generated(wanted)) {
 				name->module = name->path = generated;
 			} else if (module && module->other && side == 0) {
