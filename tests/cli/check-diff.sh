@@ -165,6 +165,7 @@ build >one.txt <<'EOF2'
 /b1/libz.so.1.2 two::{lambda()#1} 60
 /b1/libz.so.1.2 two::{lambda()#2} 70
 /tmp/perf-17.map js_spin 100
+//anon [unknown] 40
 /b1/app-old main 100
 EOF2
 build >two.txt <<'EOF2'
@@ -175,8 +176,11 @@ build >two.txt <<'EOF2'
 /b2/libz.so.1.3.1 two::{lambda()#1} 60
 /b2/libz.so.1.3.1 two::{lambda()#2} 70
 /tmp/perf-18.map js_spin 100
+//anon [unknown] 40
 /b2/app-new main 100
 EOF2
+# neither its process nor its address comes again
+sed -i 's|^app 1/1|app 2/2|; s|1139 \[unknown\]|2239 [unknown]|' two.txt
 rows() { awk -F'|' 'NR > 1 { print $1, $2, $5, $6, $NF }' out | sort; }
 diff -x '|' --match app-old=app-new one.txt two.txt
 same "two builds: each function is one row" \
@@ -184,15 +188,20 @@ same "two builds: each function is one row" \
 100000000 100000000 noise app-new main
 100000000 100000000 noise libz.so.1.3.1 part
 200000000 200000000 noise libz.so.1.3.1 same
+40000000 40000000 noise [anonymous] (code made while running)
 60000000 60000000 noise libz.so.1.3.1 two::{lambda()#1}
 70000000 70000000 noise libz.so.1.3.1 two::{lambda()#2}
 80000000 80000000 noise libz.so.1.3.1 run()::{lambda(int)}::operator()(int)
 90000000 90000000 noise libz.so.1.3.1 kind" "$(rows)"
+diff -x '|' -s line --match app-old=app-new one.txt two.txt
+same "code without names has no address that comes again" \
+	"40000000 40000000 noise [anonymous] (code made while running)" \
+	"$(rows | grep anonymous)"
 diff --match app-old=app-new one.txt two.txt
 has "two builds: libraries are said to be one" 'libz.so.1.2 and libz.so.1.3.1' out
 has "two builds: what was asked for, too" 'app-old and app-new.*--match' out
 diff one.txt two.txt
-has "what has no match is said, and how much" 'alone +12.5 % of before' out
+has "what has no match is said, and how much" 'alone +11.9 % of before' out
 has "what has no match: the remedy" '--match' out
 diff -x '|' one.txt two.txt
 same "and is gone and new" "main gone
@@ -339,6 +348,9 @@ print(d["failed"], row["verdict"], row["percent"], len(d["rows"]),
       row["change"], round(d["total"]["percent"], 1))')"
 diff -x '|' --min-change 50% fast.txt slow.txt
 same "--min-change leaves out what changed less" "hot grown" "$(verdicts)"
+diff --min-change 150% fast.txt slow.txt
+has "--min-change: what it left out had changed" \
+	'rows +1 of 2 rows changed .*; 1 of them left out' out
 diff -x '|' -i before.pb.gz after.pb.gz
 inclusive=$(wc -l <out)
 diff -x '|' before.pb.gz after.pb.gz

@@ -288,6 +288,7 @@ static bool leave_out(struct ppi_changes *changes,
 	if (asked->function)
 		ppi_functions_meant(asked->function, changes->count,
 		                    function_of, changes, is_meant);
+	changes->left_out = changes->beyond;
 	changes->beyond = 0;
 	changes->lacks_function = asked->function != NULL;
 	for (size_t i = 0; i < changes->count; i++) {
@@ -302,6 +303,7 @@ static bool leave_out(struct ppi_changes *changes,
 		changes->beyond += !one->is_noise;
 		changes->changes[count++] = *one;
 	}
+	changes->left_out -= changes->beyond;
 	changes->count = count;
 	free(is_meant);
 	return true;

@@ -24,7 +24,8 @@ struct ppi_change {
 struct ppi_changes {
 	struct ppi_change *changes; /* beyond noise first, largest first */
 	size_t count, beyond;
-	size_t tested; /* before some were left out */
+	size_t tested;   /* before some were left out */
+	size_t left_out; /* of those, beyond noise */
 	bool lacks_function; /* none is what the wish names */
 	struct ppi_change total; /* of both profiles; no row */
 	double scale; /* what `before` was multiplied by: 1 but normalized */

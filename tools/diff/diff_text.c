@@ -182,6 +182,20 @@ static void print_runs(const struct ppi_changes *changes, FILE *out)
 	print_line(out, "runs", words);
 }
 
+static void print_rows(const struct ppi_changes *changes, FILE *out)
+{
+	char words[200], left_out[64] = "";
+
+	if (changes->left_out)
+		snprintf(left_out, sizeof(left_out),
+		         "; %zu of them left out as asked", changes->left_out);
+	snprintf(words, sizeof(words), "%zu of %zu rows changed by more than "
+	         "chance explains (95 %%)%s",
+	         changes->beyond + changes->left_out, changes->tested,
+	         left_out);
+	print_line(out, "rows", words);
+}
+
 static void print_header(const struct ppi_changes_side sides[2],
                          const struct ppi_changes *changes,
                          const struct ppi_diff_form *form,
@@ -198,9 +212,8 @@ static void print_header(const struct ppi_changes_side sides[2],
 	print_match(series, form->match, out);
 	print_missing("before", series[0], out);
 	print_missing("after", series[1], out);
-	fprintf(out, "  %-7s %zu of %zu rows changed by more than chance "
-	        "explains (95 %%)\n\n", "rows", changes->beyond,
-	        changes->tested);
+	print_rows(changes, out);
+	fputc('\n', out);
 }
 
 /* As much of a name as that takes, or all; what it took. */
