@@ -200,11 +200,13 @@ static bool step_other(struct ppi_walk *walk, struct ppi_frame_rules *rules,
  * Both machines: the caller's frame pointer, then the return address, lie
  * where the frame pointer points. Nothing else is known of the caller. Where the
  * frame before was found so, or this one has changed the stack, a pointer that leads
- * back is to another stack.
+ * back is to another stack; else one that leads further than a frame has room was
+ * something else, as in code that keeps its values there.
  */
 static bool step_frame_pointer(struct ppi_walk *walk, bool is_switched,
                                uint64_t *cfa)
 {
+	enum { FRAME_MOST = 8 << 20 }; /* as large as most stacks */
 	const struct ppi_machine *machine = walk->machine;
 	uint64_t fp = walk->at.value[machine->fp], caller, ra;
 
@@ -216,6 +218,9 @@ static bool step_frame_pointer(struct ppi_walk *walk, bool is_switched,
 			walk->end = PORTPROF_CHAIN_OUTSIDE;
 		return false;
 	}
+	if (!walk->keeps_pointers && !is_switched &&
+	    fp - walk->at.value[machine->sp] > FRAME_MOST)
+		return false;
 	if (!ppi_step_load(walk, fp, &caller) ||
 	    !ppi_step_load(walk, fp + 8, &ra))
 		return false;

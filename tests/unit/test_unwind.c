@@ -381,6 +381,14 @@ static void cut_chains_say_why(void **state)
 	s.words[2] = 12345;
 	walk(&s, BASE + 0x1f80, 32);
 	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
+	/* a frame pointer that leads past the copy, and a value that is none */
+	set_register(&s, 6, STACK + (1 << 20));
+	walk(&s, BASE + 0x1f80, 32);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	set_register(&s, 6, 0x457be9d8b44590f8);
+	walk(&s, BASE + 0x1f80, 32);
+	assert_chain(&s, BASE + 0x1f80);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
 	/* a register that nobody knows */
 	s.registers.known &= ~(UINT64_C(1) << 3);
 	walk(&s, BASE + 0x1190, 32);
