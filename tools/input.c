@@ -258,7 +258,7 @@ static int run_perf_script(const char *path)
 
 	if (!perf) {
 		ppi_say("'%s' was written by perf record, and perf is not "
-		        "installed here to read it\n  where it is: perf script "
+		        "installed here to read it; where it is: perf script "
 		        "-i %s | portprof report -",
 		        path, path);
 		return -1;

@@ -452,7 +452,7 @@ if command -v perf >/dev/null &&
 		"$(cat real.data | total -)"
 	PATH=/nowhere "$portprof" report real.data 2>words
 	same "perf.data without perf: status" 1 $?
-	has "perf.data without perf: a remedy" 'perf script' words
+	has "perf.data without perf: a remedy" 'read it; where it is: perf script' words
 else
 	skip "perf script" "perf records nothing here"
 fi
