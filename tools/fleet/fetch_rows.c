@@ -167,6 +167,7 @@ struct merging {
 	struct ppi_vector sums; /* struct sum */
 	char *events[EVENTS_MAX], *units[EVENTS_MAX];
 	size_t event_count;
+	bool is_retried; /* some of the sums were sent again */
 	struct ppi_pprof pprof;
 	struct ppi_pool frames;      /* hashes */
 	struct ppi_vector locations; /* uint64_t: of the frames, by number */
@@ -207,6 +208,26 @@ static bool say_no_table(const struct ppi_fetch *fetch)
 	return false;
 }
 
+/* Each row that the query asks for, of so many fields. */
+static bool read_rows(const struct ppi_fetch *fetch, struct ppi_wire *query,
+                      size_t fields,
+                      bool (*take)(struct merging *merging,
+                                   char *const *fields),
+                      struct merging *merging)
+{
+	struct ppi_answer answer;
+	struct rows rows = { 0 };
+	bool is_good = ask(fetch, query, &answer);
+
+	ppi_wire_add(&answer.body, "", 1);
+	rows.at = answer.body.bytes.data;
+	while (is_good && next_row(&rows))
+		is_good = rows.count == fields ? take(merging, rows.fields)
+		                               : say_no_table(fetch);
+	ppi_wire_free(&answer.body);
+	return is_good;
+}
+
 static bool take_sum(struct merging *merging, char *const *fields)
 {
 	struct sum sum = {
@@ -216,6 +237,7 @@ static bool take_sum(struct merging *merging, char *const *fields)
 		.weight = strtoull(fields[4], NULL, 10),
 	};
 
+	merging->is_retried |= fields[5][0] == '0';
 	if (sum.event != SIZE_MAX &&
 	    ppi_vector_add(&merging->sums, sizeof(sum), &sum, 1))
 		return true;
@@ -224,37 +246,23 @@ static bool take_sum(struct merging *merging, char *const *fields)
 	return false;
 }
 
-/* *is_retried: some of them were sent again. */
 static bool read_sums(const struct ppi_fetch *fetch, enum rows_of of,
-                      struct merging *merging, bool *is_retried)
+                      struct merging *merging)
 {
 	struct ppi_wire query = { 0 };
-	struct ppi_answer answer;
-	struct rows rows = { 0 };
-	bool is_good;
 
 	put_sums(fetch, of, &query);
-	is_good = ask(fetch, &query, &answer);
-	ppi_wire_add(&answer.body, "", 1);
-	rows.at = answer.body.bytes.data;
-	while (is_good && next_row(&rows)) {
-		is_good = rows.count == 6 ? take_sum(merging, rows.fields)
-		                          : say_no_table(fetch);
-		*is_retried |= is_good && rows.fields[5][0] == '0';
-	}
-	ppi_wire_free(&answer.body);
-	return is_good;
+	return read_rows(fetch, &query, 6, take_sum, merging);
 }
 
 static bool read_all_sums(const struct ppi_fetch *fetch, struct merging *merging)
 {
-	bool is_retried = false, is_good;
+	bool is_good = read_sums(fetch, ALL, merging);
 
-	is_good = read_sums(fetch, ALL, merging, &is_retried);
-	if (is_good && is_retried) {
+	if (is_good && merging->is_retried) {
 		merging->sums.count = 0;
-		is_good = read_sums(fetch, OF_ONE_TRY, merging, &is_retried) &&
-		          read_sums(fetch, OF_MORE_TRIES, merging, &is_retried);
+		is_good = read_sums(fetch, OF_ONE_TRY, merging) &&
+		          read_sums(fetch, OF_MORE_TRIES, merging);
 	}
 	if (merging->sums.count)
 		qsort(merging->sums.data, merging->sums.count,
@@ -299,23 +307,12 @@ static bool take_frame(struct merging *merging, char *const *fields)
 static bool read_frames(const struct ppi_fetch *fetch, struct merging *merging)
 {
 	struct ppi_wire query = { 0 };
-	struct ppi_answer answer;
-	struct rows rows = { 0 };
-	bool is_good;
 
 	ppi_wire_text(&query, "SELECT " FRAME " AS frame, any(f), any(m) FROM "
 	              "stacks ARRAY JOIN functions AS f, modules AS m");
 	put_wanted(fetch, &query);
 	ppi_wire_text(&query, " GROUP BY frame FORMAT TabSeparated");
-	is_good = ask(fetch, &query, &answer);
-	ppi_wire_add(&answer.body, "", 1);
-	rows.at = answer.body.bytes.data;
-	while (is_good && next_row(&rows)) {
-		is_good = rows.count == 3 ? take_frame(merging, rows.fields)
-		                          : say_no_table(fetch);
-	}
-	ppi_wire_free(&answer.body);
-	return is_good;
+	return read_rows(fetch, &query, 3, take_frame, merging);
 }
 
 /* All sums of one stack are a sample; a stack may come again, of another service. */
