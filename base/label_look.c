@@ -420,8 +420,5 @@ void ppi_label_look_now(const struct ppi_label_look *look, int64_t tid,
 
 bool ppi_label_look_is_current(const struct ppi_label_look *look, uint32_t pid)
 {
-	unsigned char program[PPI_PROGRAM_BYTES];
-
-	return ppi_process_program(pid, program) &&
-	       memcmp(program, look->store->program, sizeof(program)) == 0;
+	return ppi_process_is_program(pid, look->store->program);
 }

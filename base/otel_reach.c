@@ -407,10 +407,7 @@ const struct ppi_otel_keys *ppi_otel_reach_keys(const struct ppi_otel_reach *rea
 
 bool ppi_otel_reach_is_current(const struct ppi_otel_reach *reach)
 {
-	unsigned char program[PPI_PROGRAM_BYTES];
-
-	return ppi_process_program(reach->pid, program) &&
-	       memcmp(program, reach->program, sizeof(program)) == 0;
+	return ppi_process_is_program(reach->pid, reach->program);
 }
 
 /* ---- a thread's ---- */

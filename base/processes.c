@@ -157,6 +157,15 @@ bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES])
 }
 #endif
 
+bool ppi_process_is_program(uint32_t pid,
+                            const unsigned char program[PPI_PROGRAM_BYTES])
+{
+	unsigned char now[PPI_PROGRAM_BYTES];
+
+	return ppi_process_program(pid, now) &&
+	       memcmp(now, program, sizeof(now)) == 0;
+}
+
 /* ---- what this one has mapped, as dl_iterate_phdr(3) lists it ---- */
 
 struct text_list {

@@ -64,6 +64,10 @@ uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type);
 enum { PPI_PROGRAM_BYTES = 16 };
 bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES]);
 
+/* Whether it runs that program still. */
+bool ppi_process_is_program(uint32_t pid,
+                            const unsigned char program[PPI_PROGRAM_BYTES]);
+
 /* ---- whose a process is, and since when it runs ---- */
 
 struct ppi_process_owner {
