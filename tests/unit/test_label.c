@@ -390,6 +390,14 @@ static void times_find_what_threads_were_in(void **state)
 	assert_true(known > 1000);
 }
 
+static void make_set_of_handler(void)
+{
+	of_handler = set_of("endpoint", "/handler");
+	portprof_label_enter(of_handler);
+	number_of_handler = seen();
+	portprof_label_leave(NULL);
+}
+
 static void work_in_handler(int signo)
 {
 	const portprof_label_set *before = portprof_label_enter(of_handler);
@@ -428,10 +436,7 @@ static void handlers_of_signals_may_change_sets(void **state)
 
 	(void)state;
 	make_sets();
-	of_handler = set_of("endpoint", "/handler");
-	portprof_label_enter(of_handler);
-	number_of_handler = seen();
-	portprof_label_leave(NULL);
+	make_set_of_handler();
 	sigaction(SIGUSR1, &action, NULL);
 	ppi_label_times_begin();
 	has_look = ppi_label_look_own(&look) && look.fd >= 0;
@@ -515,10 +520,7 @@ static void handlers_may_come_in_a_first_change(void **state)
 
 	(void)state;
 	make_sets();
-	of_handler = set_of("endpoint", "/handler");
-	portprof_label_enter(of_handler);
-	number_of_handler = seen();
-	portprof_label_leave(NULL);
+	make_set_of_handler();
 	ppi_label_times_begin();
 	usleep(1000);
 	if (!ppi_label_look_own(&look) || look.fd < 0) {
