@@ -24,7 +24,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -62,18 +61,9 @@ struct ppi_otel_reach {
 
 /* ---- its memory ---- */
 
-static bool get(uint32_t pid, uint64_t address, void *out, size_t bytes)
-{
-	struct iovec local = { out, bytes };
-	struct iovec remote = { (void *)(uintptr_t)address, bytes };
-
-	return process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) ==
-	       (ssize_t)bytes;
-}
-
 static bool get_word(uint32_t pid, uint64_t address, uint64_t *word)
 {
-	return get(pid, address, word, sizeof(*word));
+	return ppi_copy_from(pid, address, word, sizeof(*word));
 }
 
 static bool is_named(uint32_t pid, uint64_t address, const char *name)
@@ -81,7 +71,8 @@ static bool is_named(uint32_t pid, uint64_t address, const char *name)
 	char text[64];
 	size_t bytes = strlen(name) + 1;
 
-	return bytes <= sizeof(text) && get(pid, address, text, bytes) &&
+	return bytes <= sizeof(text) &&
+	       ppi_copy_from(pid, address, text, bytes) &&
 	       memcmp(text, name, bytes) == 0;
 }
 
@@ -105,8 +96,10 @@ static bool read_tables(uint32_t pid, struct object *object)
 
 	object->symbols = object->names = object->hash = 0;
 	for (int i = 0; i < 128; i++) {
-		if (!get(pid, object->dynamic + (uint64_t)i * sizeof(entry),
-		         &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
+		if (!ppi_copy_from(pid,
+		                   object->dynamic + (uint64_t)i * sizeof(entry),
+		                   &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_SYMTAB)
 			object->symbols = table_at(object, entry.d_un.d_ptr);
@@ -122,7 +115,7 @@ static bool read_object(uint32_t pid, uint64_t map, struct object *out)
 {
 	uint64_t words[4];
 
-	if (!map || !get(pid, map, words, sizeof(words)))
+	if (!map || !ppi_copy_from(pid, map, words, sizeof(words)))
 		return false;
 	*out = (struct object){ .map = map, .base = words[0], .name = words[1],
 		                .dynamic = words[2], .next = words[3] };
@@ -146,12 +139,12 @@ static bool find_in_chain(uint32_t pid, const struct object *in,
 	uint32_t hash = hash_of(name), link;
 
 	for (int i = 0; number >= first && i < 4096; i++, number++) {
-		if (!get(pid, chains + 4 * (uint64_t)(number - first), &link,
-		         sizeof(link)))
+		if (!ppi_copy_from(pid, chains + 4 * (uint64_t)(number - first),
+		                   &link, sizeof(link)))
 			return false;
 		if ((link | 1) == (hash | 1) &&
-		    get(pid, in->symbols + number * sizeof(*symbol), symbol,
-		        sizeof(*symbol)) &&
+		    ppi_copy_from(pid, in->symbols + number * sizeof(*symbol),
+		                  symbol, sizeof(*symbol)) &&
 		    symbol->st_shndx != SHN_UNDEF &&
 		    is_named(pid, in->names + symbol->st_name, name))
 			return true;
@@ -167,12 +160,14 @@ static bool find_symbol(uint32_t pid, const struct object *in, const char *name,
 	uint32_t head[4], hash = hash_of(name), number; /* buckets, first, words, shift */
 	uint64_t bloom = in->hash + sizeof(head), word;
 
-	if (!get(pid, in->hash, head, sizeof(head)) || !head[0] || !head[2] ||
+	if (!ppi_copy_from(pid, in->hash, head, sizeof(head)) || !head[0] ||
+	    !head[2] ||
 	    !get_word(pid, bloom + 8 * (uint64_t)(hash / 64 % head[2]), &word) ||
 	    !(word >> hash % 64 & word >> (hash >> (head[3] & 31)) % 64 & 1) ||
-	    !get(pid, bloom + 8 * (uint64_t)head[2] +
-	                      4 * (uint64_t)(hash % head[0]),
-	         &number, sizeof(number)))
+	    !ppi_copy_from(pid,
+	                   bloom + 8 * (uint64_t)head[2] +
+	                           4 * (uint64_t)(hash % head[0]),
+	                   &number, sizeof(number)))
 		return false;
 	return find_in_chain(pid, in, name,
 	                     bloom + 8 * (uint64_t)head[2] +
@@ -192,7 +187,8 @@ static uint64_t find_first(uint32_t pid)
 	if (ppi_process_auxiliary(pid, AT_PHENT) != sizeof(header))
 		return 0;
 	for (uint64_t i = 0; i < count && i < 64; i++) {
-		if (!get(pid, at + i * sizeof(header), &header, sizeof(header)))
+		if (!ppi_copy_from(pid, at + i * sizeof(header), &header,
+		                   sizeof(header)))
 			return 0;
 		if (header.p_type == PT_PHDR)
 			base = at - header.p_vaddr;
@@ -200,8 +196,9 @@ static uint64_t find_first(uint32_t pid)
 			dynamic = header.p_vaddr;
 	}
 	for (uint64_t i = 0; dynamic && i < 128; i++) {
-		if (!get(pid, base + dynamic + i * sizeof(entry), &entry,
-		         sizeof(entry)) || entry.d_tag == DT_NULL)
+		if (!ppi_copy_from(pid, base + dynamic + i * sizeof(entry),
+		                   &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_DEBUG &&
 		    get_word(pid, entry.d_un.d_ptr + 8, &first))
@@ -246,8 +243,8 @@ static bool read_layout(uint32_t pid, const struct object *libc,
 		ElfW(Sym) symbol;
 
 		if (!find_symbol(pid, libc, constant->name, &symbol) ||
-		    !get(pid, libc->base + symbol.st_value, words,
-		         constant->what == SIZE ? 4 : sizeof(words)))
+		    !ppi_copy_from(pid, libc->base + symbol.st_value, words,
+		                   constant->what == SIZE ? 4 : sizeof(words)))
 			return false;
 		value = constant->what == SIZE ? words[0]
 		        : constant->what == BITS ? words[0] / 8 : words[2];
@@ -307,7 +304,8 @@ static bool is_ours(uint32_t pid, const struct object *object)
 	char name[256] = "";
 
 	for (size_t i = 0; i + 1 < sizeof(name); i++)
-		if (!get(pid, object->name + i, name + i, 1) || !name[i])
+		if (!ppi_copy_from(pid, object->name + i, name + i, 1) ||
+		    !name[i])
 			break;
 	name[sizeof(name) - 1] = '\0';
 	return strstr(name, "/libportprof") != NULL;
@@ -461,7 +459,7 @@ static bool find_descriptor(const struct ppi_otel_reach *reach, int64_t tid,
 	if (syscall(SYS_get_robust_list, (int)tid, &head, &bytes) != 0 || !head)
 		return false;
 	*descriptor = head - 16 - reach->layout.tid;
-	if (!get(reach->pid, head - 16, &number, sizeof(number)) ||
+	if (!ppi_copy_from(reach->pid, head - 16, &number, sizeof(number)) ||
 	    !get_word(reach->pid, *descriptor + reach->layout.dtv, vector))
 		return false;
 #if defined(__x86_64__)
@@ -507,12 +505,8 @@ static enum ppi_otel_answer read_record(struct ppi_otel_reach *reach,
                                         uint64_t at, unsigned char *record,
                                         size_t *bytes)
 {
-	if (at % 2 || !get(reach->pid, at, record, PPI_OTEL_HEAD) ||
-	    !ppi_otel_record_size(record, bytes) ||
-	    (*bytes && !get(reach->pid, at + PPI_OTEL_HEAD,
-	                    record + PPI_OTEL_HEAD, *bytes)))
+	if (!ppi_otel_record_read(reach->pid, at, record, bytes))
 		return PPI_OTEL_NOTHING;
-	*bytes += PPI_OTEL_HEAD;
 	if (!ppi_otel_record_has_names(&reach->keys, record, *bytes))
 		ppi_otel_read_keys(reach->pid, &reach->keys);
 	return ppi_otel_record_has_names(&reach->keys, record, *bytes)

@@ -4,10 +4,12 @@
 
 #include "base/otel_record.h"
 
+#include "base/processes.h"
+
 #include <string.h>
 
-bool ppi_otel_record_size(const unsigned char head[PPI_OTEL_HEAD],
-                          size_t *bytes)
+/* How many bytes of attributes are behind a head. False: it is no whole record. */
+static bool size_of(const unsigned char head[PPI_OTEL_HEAD], size_t *bytes)
 {
 	uint16_t size;
 
@@ -15,6 +17,19 @@ bool ppi_otel_record_size(const unsigned char head[PPI_OTEL_HEAD],
 	*bytes = size;
 	return head[PPI_OTEL_VALID] == 1 &&
 	       size <= PPI_OTEL_RECORD_MAX - PPI_OTEL_HEAD;
+}
+
+bool ppi_otel_record_read(uint32_t pid, uint64_t at,
+                          unsigned char record[PPI_OTEL_RECORD_MAX],
+                          size_t *bytes)
+{
+	if (at % 2 || !ppi_copy_from(pid, at, record, PPI_OTEL_HEAD) ||
+	    !size_of(record, bytes) ||
+	    (*bytes && !ppi_copy_from(pid, at + PPI_OTEL_HEAD,
+	                              record + PPI_OTEL_HEAD, *bytes)))
+		return false;
+	*bytes += PPI_OTEL_HEAD;
+	return true;
 }
 
 /* The entry at `at`, a key, a length and so many bytes; false: no whole one is left. */

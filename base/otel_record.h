@@ -31,11 +31,13 @@ struct ppi_otel_text {
 	size_t used;
 };
 
-/* How many bytes of attributes are behind a head. False: it is no whole record. */
-bool ppi_otel_record_size(const unsigned char head[PPI_OTEL_HEAD],
+/* What lies there in a process, and how many bytes it has. False: it is no whole
+ * record. Async-signal-safe, as are all of these. */
+bool ppi_otel_record_read(uint32_t pid, uint64_t at,
+                          unsigned char record[PPI_OTEL_RECORD_MAX],
                           size_t *bytes);
 
-/* Whether all keys have a name by now. Async-signal-safe, as are all of these. */
+/* Whether all keys have a name by now. */
 bool ppi_otel_record_has_names(const struct ppi_otel_keys *keys,
                                const unsigned char *record, size_t bytes);
 

@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -282,16 +281,6 @@ void ppi_otel_threads_look(void)
 
 /* ---- in signal context ---- */
 
-/* The pointer may lead anywhere: the kernel copies, and says so. */
-static bool copy(void *to, const char *from, size_t bytes)
-{
-	struct iovec local = { to, bytes };
-	struct iovec remote = { (void *)(uintptr_t)from, bytes };
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) ==
-	       (ssize_t)bytes;
-}
-
 /* NULL: there is none. False: nobody knows. */
 static bool find_pointer(const char **at)
 {
@@ -322,12 +311,12 @@ static size_t read_record(const char *at,
 {
 	size_t bytes;
 
-	if (!at || (uintptr_t)at % 2 || !copy(record, at, PPI_OTEL_HEAD) ||
-	    !ppi_otel_record_size(record, &bytes) ||
-	    (bytes && !copy(record + PPI_OTEL_HEAD, at + PPI_OTEL_HEAD, bytes)))
+	/* the pointer may lead anywhere: the kernel copies, and says so */
+	if (!at || !ppi_otel_record_read((uint32_t)getpid(), (uintptr_t)at,
+	                                 record, &bytes))
 		return 0;
 	record[PPI_OTEL_FLAGS] = 0; /* are no label */
-	return PPI_OTEL_HEAD + bytes;
+	return bytes;
 }
 
 /* Trace and span tell one request from another: of so many sets only the first say

@@ -29,6 +29,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #endif
 
@@ -114,6 +115,15 @@ size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
 }
 
 #ifdef __linux__
+bool ppi_copy_from(uint32_t pid, uint64_t address, void *out, size_t bytes)
+{
+	struct iovec local = { out, bytes };
+	struct iovec remote = { (void *)(uintptr_t)address, bytes };
+
+	return process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) ==
+	       (ssize_t)bytes;
+}
+
 uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type)
 {
 	enum { WORDS = 128 };
@@ -142,6 +152,15 @@ bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES])
 			     PPI_PROGRAM_BYTES;
 }
 #else
+bool ppi_copy_from(uint32_t pid, uint64_t address, void *out, size_t bytes)
+{
+	(void)pid;
+	(void)address;
+	(void)out;
+	(void)bytes;
+	return false;
+}
+
 uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type)
 {
 	(void)pid;

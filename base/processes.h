@@ -41,6 +41,9 @@ void ppi_process_each_code(uint32_t pid,
 size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
                         size_t count);
 
+/* The same by the kernel's copy alone, of all of them or none. Async-signal-safe. */
+bool ppi_copy_from(uint32_t pid, uint64_t address, void *out, size_t bytes);
+
 /* A descriptor for several of them (ppi_foreign_read), or -1. */
 int ppi_process_memory(uint32_t pid);
 
