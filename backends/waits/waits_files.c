@@ -82,6 +82,18 @@ static enum waits_kind kind_of_socket(const struct waits_socket *socket,
 	return socket->listens ? WAITS_IDLE : WAITS_NETWORK;
 }
 
+/* Where a descriptor's link leads; false: nobody may see it, or it is closed. */
+static bool read_link(const struct waits_watch *watch,
+                      const struct waits_thread *thread, int fd, char *link,
+                      size_t bytes)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
+	         thread->process->pid, fd);
+	return watch->kernel->link(watch->kernel->self, path, link, bytes) > 0;
+}
+
 /* *asks: it is a connection to a server. */
 static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
                                           const struct waits_thread *thread,
@@ -89,15 +101,12 @@ static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
                                           struct waits_place *place,
                                           bool *asks)
 {
-	char path[PATH_ROOM], link[sizeof(place->on)];
+	char link[sizeof(place->on)];
 	const struct waits_socket *socket;
 
 	*asks = false;
 	place->on[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
-	         thread->process->pid, (int)fd);
-	if (watch->kernel->link(watch->kernel->self, path, link,
-	                        sizeof(link)) <= 0) {
+	if (!read_link(watch, thread, (int)fd, link, sizeof(link))) {
 		place->is_closed = true;
 		return WAITS_OTHER;
 	}
@@ -115,12 +124,9 @@ static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
 static uint64_t socket_at(const struct waits_watch *watch,
                           const struct waits_thread *thread, int fd)
 {
-	char path[PATH_ROOM], link[64];
+	char link[64];
 
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fd/%d",
-	         thread->process->pid, fd);
-	if (fd < 0 || watch->kernel->link(watch->kernel->self, path, link,
-	                                  sizeof(link)) <= 0 ||
+	if (fd < 0 || !read_link(watch, thread, fd, link, sizeof(link)) ||
 	    !ppi_waits_begins(link, "socket:["))
 		return 0;
 	return strtoull(link + 8, NULL, 10);
