@@ -240,6 +240,39 @@ const char *ppi_signal_name(int number, char room[32])
 	return room;
 }
 
+bool ppi_is_breakpoint(const char *event)
+{
+	static const char *const kinds[] = { "breakpoint:", "mem:" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (const char *at = strstr(event, kinds[i]); at;
+		     at = strstr(at + 1, kinds[i]))
+			if (at == event || strchr(",{ ", at[-1]))
+				return true;
+	return false;
+}
+
+/*
+ * A kernel that finds no reason in DR6 takes the trap for an instruction of the
+ * program (exc_debug_user in arch/x86/kernel/traps.c). In a virtual machine the
+ * host may have put an old value there ("Load the guest's DR6 outside of the
+ * innermost .vcpu_run() loop", KVM's fixes for Linux 6.14).
+ */
+void ppi_say_killed(const struct ppi_end *end, bool has_breakpoints)
+{
+	char room[32];
+
+	if (!end->signal)
+		return;
+	ppi_say("the command was killed by %s",
+	        ppi_signal_name(end->signal, room));
+	if (end->signal == SIGTRAP && has_breakpoints)
+		ppi_say("a breakpoint may have done that: in a virtual machine "
+		        "whose host is older than Linux 6.14 the kernel may "
+		        "lose why a trap came, and gives it to the program; "
+		        "run it again, or count with uprobe:FILE:SYMBOL");
+}
+
 extern char **environ;
 
 /* ---- the child ---- */

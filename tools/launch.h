@@ -112,4 +112,11 @@ bool ppi_reload_asked(void);
 /* "SIGTERM", or "signal N" of one without a name. Static or in `room`. */
 const char *ppi_signal_name(int number, char room[32]);
 
+/* Says which signal killed the command, if one did. A trap of one that had
+ * breakpoints may be ours: that is said, too. */
+void ppi_say_killed(const struct ppi_end *end, bool has_breakpoints);
+
+/* Whether an event, or one of a list, is a breakpoint. */
+bool ppi_is_breakpoint(const char *event);
+
 #endif

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,9 +51,13 @@ static void work(uint64_t times)
 		place_function();
 }
 
+/* Set before any trap. */
+static bool is_virtual;
+
 /* No trap of a breakpoint or probe is the program's. Which one it was (si_code of
  * sigaction(2): TRAP_HWBKPT, TRAP_TRACE, SI_KERNEL of a probe) says more than
- * that the program is dead. */
+ * that the program is dead. TRAP_BRKPT is one without a reason: the host of a
+ * virtual machine has lost it (ppi_say_killed of tools/launch.c). */
 static void say_trap(int signo, siginfo_t *info, void *context)
 {
 	char words[160];
@@ -64,6 +69,8 @@ static void say_trap(int signo, siginfo_t *info, void *context)
 	(void)context;
 	if (write(STDERR_FILENO, words, (size_t)length) != length)
 		_exit(2);
+	if (is_virtual && info->si_code == TRAP_BRKPT)
+		_exit(77);
 	signal(signo, SIG_DFL);
 	raise(signo);
 }
@@ -254,7 +261,7 @@ static void end_child(pid_t child, int to, int from)
 /* Skipping jumps, so the child is there only once that is over. */
 static void attached_to_another_process(const char *events, size_t count)
 {
-	int to[2], from[2];
+	int to[2], from[2], status;
 	portprof_group *group = open_events(events, PORTPROF_TARGET_PROCESS, 0);
 	pid_t child;
 	char byte;
@@ -266,7 +273,11 @@ static void attached_to_another_process(const char *events, size_t count)
 		assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
 		assert_int_equal(write(to[1], times, sizeof(*times)),
 		                 sizeof(*times));
-		assert_int_equal(read(from[0], &byte, 1), 1);
+		if (read(from[0], &byte, 1) != 1) {
+			assert_int_equal(waitpid(child, &status, 0), child);
+			assert_int_equal(status, 77 << 8);
+			skip();
+		}
 		check_counts(group, count, *times);
 	}
 	portprof_group_close(group);
@@ -597,6 +608,21 @@ static void an_address_of_the_kernel(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* As a CPU says that it is a virtual machine's. */
+static bool find_hypervisor(void)
+{
+	FILE *cpuinfo = fopen("/proc/cpuinfo", "r");
+	char line[4096];
+	bool is_found = false;
+
+	while (cpuinfo && !is_found && fgets(line, sizeof(line), cpuinfo))
+		is_found = strncmp(line, "flags", 5) == 0 &&
+		           strstr(line, " hypervisor");
+	if (cpuinfo)
+		fclose(cpuinfo);
+	return is_found;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +643,7 @@ int main(void)
 	struct sigaction action = { .sa_sigaction = say_trap,
 		                    .sa_flags = SA_SIGINFO };
 
+	is_virtual = find_hypervisor();
 	if (sigaction(SIGTRAP, &action, NULL) != 0)
 		return 99;
 	return cmocka_run_group_tests_name("perf_place", tests, NULL, NULL);

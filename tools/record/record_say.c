@@ -408,11 +408,14 @@ void ppi_say_left(const struct ppi_record *record, uint64_t count)
 
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end)
 {
-	char room[32];
+	bool has_breakpoints = false;
 
-	if (end->signal && !record->options.is_quiet)
-		ppi_say("the command was killed by %s",
-		        ppi_signal_name(end->signal, room));
+	for (size_t i = 0; i < record->settings.count; i++)
+		has_breakpoints |=
+			strcmp(record->settings.list[i].key, "event") == 0 &&
+			ppi_is_breakpoint(record->settings.list[i].value);
+	if (!record->options.is_quiet)
+		ppi_say_killed(end, has_breakpoints);
 }
 
 static void say_event(portprof_session *session, size_t index)

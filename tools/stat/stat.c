@@ -18,6 +18,7 @@
 #include "tools/tools.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -351,6 +352,19 @@ static bool print(struct ppi_stat *stat)
 	return true;
 }
 
+/* What ended it before it was through; our own --timeout is no news. */
+static void say_killed(const struct ppi_stat *stat)
+{
+	const struct ppi_stat_options *options = &stat->options;
+	bool has_breakpoints = false;
+
+	for (size_t i = 0; i < stat->event_count; i++)
+		has_breakpoints |= ppi_is_breakpoint(stat->events[i].asked);
+	if (!options->is_quiet &&
+	    !(options->timeout_ms && stat->end.signal == SIGTERM))
+		ppi_say_killed(&stat->end, has_breakpoints);
+}
+
 /* All runs: the last one's exit status. One that a signal has ended ends the
  * series, for that is what Ctrl-C is pressed for. */
 static int run_all(struct ppi_stat *stat)
@@ -372,6 +386,7 @@ static int run_all(struct ppi_stat *stat)
 		return status;
 	if (!print(stat))
 		return PPI_EXIT_RECORD;
+	say_killed(stat);
 	ppi_stat_say_grown(stat);
 	if (status < 0)
 		status = stat->end.exit_status;
