@@ -128,6 +128,20 @@ static void a_program_that_ran_nothing_has_not_passed(void **state)
 	assert_false(ppi_selftest_passed(&test));
 }
 
+/* On a busy machine a program that writes its lines may take long. */
+static void silence_is_a_hang_and_time_is_not(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct ppi_selftest test;
+
+	(void)state;
+	memset(&test, 0, sizeof(test));
+	test.heard_ns = 900 * second;
+	assert_false(ppi_selftest_hangs(&test, 900 * second));
+	assert_false(ppi_selftest_hangs(&test, 1190 * second));
+	assert_true(ppi_selftest_hangs(&test, 1210 * second));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +150,7 @@ int main(void)
 		cmocka_unit_test(clauses_are_sorted_by_number),
 		cmocka_unit_test(strange_lines_do_no_harm),
 		cmocka_unit_test(a_program_that_ran_nothing_has_not_passed),
+		cmocka_unit_test(silence_is_a_hang_and_time_is_not),
 	};
 
 	return cmocka_run_group_tests_name("selftest", tests, NULL, NULL);

@@ -54,7 +54,12 @@ struct ppi_selftest {
 	size_t line_bytes;
 	int status;          /* of wait; valid once fd is -1 */
 	uint64_t start_ns, took_ns;
+	uint64_t heard_ns;   /* when it last wrote, or began */
 };
+
+/* It has written nothing for so long that it must hang. How long it takes in all says
+ * nothing: on a busy machine a program gets little of each second. */
+bool ppi_selftest_hangs(const struct ppi_selftest *test, uint64_t now_ns);
 
 /* All cases ran and none failed. */
 bool ppi_selftest_passed(const struct ppi_selftest *test);
