@@ -120,9 +120,6 @@ for one in session link drop-in python $languages selftest; do
 	if AUTOPKGTEST_TMP=$tmp/$one sh "$tmp/debian/tests/$one" \
 		>"$tmp/$one/said" 2>&1; then
 		tail -n 1 "$tmp/$one/said"
-	elif [ "$one" = selftest ]; then # held to times: told, no more
-		cat "$tmp/$one/said"
-		echo "selftest: not all clauses hold on this machine now"
 	else
 		cat "$tmp/$one/said"
 		fail "debian/tests/$one fails"
