@@ -13,19 +13,18 @@ enum { PRESETS = 108, NATIVES = 4096 };
 
 /* In the order of their numbers (papiStdEventDefs.h), without "PAPI_". */
 static const char presets[] =
-	"L1_DCM L1_ICM L2_DCM L2_ICM L3_DCM L3_ICM L1_TCM L2_TCM L3_TCM "
-	"CA_SNP CA_SHR CA_CLN CA_INV CA_ITV L3_LDM L3_STM BRU_IDL FXU_IDL "
-	"FPU_IDL LSU_IDL TLB_DM TLB_IM TLB_TL L1_LDM L1_STM L2_LDM L2_STM "
-	"BTAC_M PRF_DM L3_DCH TLB_SD CSR_FAL CSR_SUC CSR_TOT MEM_SCY "
-	"MEM_RCY MEM_WCY STL_ICY FUL_ICY STL_CCY FUL_CCY HW_INT BR_UCN "
-	"BR_CN BR_TKN BR_NTK BR_MSP BR_PRC FMA_INS TOT_IIS TOT_INS INT_INS "
-	"FP_INS LD_INS SR_INS BR_INS VEC_INS RES_STL FP_STAL TOT_CYC "
-	"LST_INS SYC_INS L1_DCH L2_DCH L1_DCA L2_DCA L3_DCA L1_DCR L2_DCR "
-	"L3_DCR L1_DCW L2_DCW L3_DCW L1_ICH L2_ICH L3_ICH L1_ICA L2_ICA "
-	"L3_ICA L1_ICR L2_ICR L3_ICR L1_ICW L2_ICW L3_ICW L1_TCH L2_TCH "
-	"L3_TCH L1_TCA L2_TCA L3_TCA L1_TCR L2_TCR L3_TCR L1_TCW L2_TCW "
-	"L3_TCW FML_INS FAD_INS FDV_INS FSQ_INS FNV_INS FP_OPS SP_OPS "
-	"DP_OPS VEC_SP VEC_DP REF_CYC ";
+	"L1_DCM L1_ICM L2_DCM L2_ICM L3_DCM L3_ICM L1_TCM L2_TCM L3_TCM CA_SNP "
+	"CA_SHR CA_CLN CA_INV CA_ITV L3_LDM L3_STM BRU_IDL FXU_IDL FPU_IDL "
+	"LSU_IDL TLB_DM TLB_IM TLB_TL L1_LDM L1_STM L2_LDM L2_STM BTAC_M "
+	"PRF_DM L3_DCH TLB_SD CSR_FAL CSR_SUC CSR_TOT MEM_SCY MEM_RCY MEM_WCY "
+	"STL_ICY FUL_ICY STL_CCY FUL_CCY HW_INT BR_UCN BR_CN BR_TKN BR_NTK "
+	"BR_MSP BR_PRC FMA_INS TOT_IIS TOT_INS INT_INS FP_INS LD_INS SR_INS "
+	"BR_INS VEC_INS RES_STL FP_STAL TOT_CYC LST_INS SYC_INS L1_DCH L2_DCH "
+	"L1_DCA L2_DCA L3_DCA L1_DCR L2_DCR L3_DCR L1_DCW L2_DCW L3_DCW L1_ICH "
+	"L2_ICH L3_ICH L1_ICA L2_ICA L3_ICA L1_ICR L2_ICR L3_ICR L1_ICW L2_ICW "
+	"L3_ICW L1_TCH L2_TCH L3_TCH L1_TCA L2_TCA L3_TCA L1_TCR L2_TCR L3_TCR "
+	"L1_TCW L2_TCW L3_TCW FML_INS FAD_INS FDV_INS FSQ_INS FNV_INS FP_OPS "
+	"SP_OPS DP_OPS VEC_SP VEC_DP REF_CYC ";
 
 /* Natives are event strings, numbered as they come, and kept. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -152,6 +151,10 @@ int PAPI_event_code_to_name(int code, char *out)
 	return PAPI_OK;
 }
 
+/* What fits of a text. */
+#define FILL(room, text)                                                       \
+	snprintf(room, sizeof(room), "%.*s", (int)sizeof(room) - 1, text)
+
 /* As PAPI: presets that this machine lacks are made of no event. */
 int PAPI_get_event_info(int code, PAPI_event_info_t *out)
 {
@@ -164,13 +167,10 @@ int PAPI_get_event_info(int code, PAPI_event_info_t *out)
 	memset(out, 0, sizeof(*out));
 	out->event_code = (unsigned)code;
 	out->count = is_known(code, &info) && ppi_papi_event_of(code, event);
-	snprintf(out->symbol, sizeof(out->symbol), "%s", name);
-	snprintf(out->name[0], sizeof(out->name[0]), "%.*s",
-	         out->count ? (int)sizeof(out->name[0]) - 1 : 0, event);
-	snprintf(out->short_descr, sizeof(out->short_descr), "%.*s",
-	         (int)sizeof(out->short_descr) - 1, info.description);
-	snprintf(out->long_descr, sizeof(out->long_descr), "%.*s",
-	         (int)sizeof(out->long_descr) - 1, info.description);
+	FILL(out->symbol, name);
+	FILL(out->name[0], out->count ? event : "");
+	FILL(out->short_descr, info.description);
+	FILL(out->long_descr, info.description);
 	strcpy(out->derived, "NOT_DERIVED");
 	return PAPI_OK;
 }

@@ -90,10 +90,9 @@ static const char *const texts[PAPI_NUM_ERRORS] = {
 	"Event does not exist",
 	"Event exists, but cannot be counted due to hardware resource limits",
 	"EventSet is currently not running", "EventSet is currently counting",
-	"No such EventSet available",
-	"Event in argument is not a valid preset",
-	"Hardware does not support performance counters",
-	"Unknown error code", "Permission level does not permit operation",
+	"No such EventSet available", "Event in argument is not a valid preset",
+	"Hardware does not support performance counters", "Unknown error code",
+	"Permission level does not permit operation",
 	"PAPI hasn't been initialized yet", "Component Index isn't set",
 	"Not supported", "Not implemented", "Buffer size exceeded",
 	"EventSet domain is not supported for the operation",
@@ -301,17 +300,15 @@ int PAPI_num_hwctrs(void)
 		ppi_papi_fail(PAPI_ENOSUPP);                                   \
 		return result;                                                 \
 	}
-#define NO_NUMBER(name) NONE(name, int, PAPI_ENOSUPP)
-#define NO_POINTER(name) NONE(name, void *, NULL)
+#define NO_NUMBER(name) NONE(PAPI_##name, int, PAPI_ENOSUPP)
+#define NO_POINTER(name) NONE(PAPI_##name, void *, NULL)
 
-NO_NUMBER(PAPI_disable_component) NO_NUMBER(PAPI_disable_component_by_name)
-NO_NUMBER(PAPI_enum_cmp_event) NO_NUMBER(PAPI_enum_dev_type)
-NO_NUMBER(PAPI_enum_event) NO_NUMBER(PAPI_epc) NO_NUMBER(PAPI_flips_rate)
-NO_NUMBER(PAPI_flops_rate) NO_NUMBER(PAPI_get_cmp_opt)
-NO_POINTER(PAPI_get_component_info) NO_NUMBER(PAPI_get_dev_attr)
-NO_NUMBER(PAPI_get_dev_type_attr) NO_NUMBER(PAPI_get_dmem_info)
-NO_POINTER(PAPI_get_shared_lib_info) NO_NUMBER(PAPI_get_thr_specific)
-NO_NUMBER(PAPI_ipc) NO_NUMBER(PAPI_list_threads) NO_NUMBER(PAPI_rate_stop)
-NO_NUMBER(PAPI_set_cmp_domain) NO_NUMBER(PAPI_set_cmp_granularity)
-NO_NUMBER(PAPI_set_granularity) NO_NUMBER(PAPI_set_thr_specific)
-NO_NUMBER(PAPI_write)
+NO_NUMBER(disable_component) NO_NUMBER(disable_component_by_name)
+NO_NUMBER(enum_cmp_event) NO_NUMBER(enum_dev_type) NO_NUMBER(enum_event)
+NO_NUMBER(epc) NO_NUMBER(flips_rate) NO_NUMBER(flops_rate)
+NO_NUMBER(get_cmp_opt) NO_POINTER(get_component_info) NO_NUMBER(get_dev_attr)
+NO_NUMBER(get_dev_type_attr) NO_NUMBER(get_dmem_info)
+NO_POINTER(get_shared_lib_info) NO_NUMBER(get_thr_specific) NO_NUMBER(ipc)
+NO_NUMBER(list_threads) NO_NUMBER(rate_stop) NO_NUMBER(set_cmp_domain)
+NO_NUMBER(set_cmp_granularity) NO_NUMBER(set_granularity)
+NO_NUMBER(set_thr_specific) NO_NUMBER(write)

@@ -8,7 +8,6 @@
 #include <portprof.h>
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* ---- library.c ---- */
@@ -43,18 +42,23 @@ void ppi_papi_refuse(int code);
 enum { PPI_PAPI_EVENTS = 32 }; /* of one set */
 
 struct ppi_papi_set {
-	int id, count, domain, codes[PPI_PAPI_EVENTS];
+	int id, count, domain;
 	bool inherits, is_multiplexed, is_running;
 	int64_t attached;        /* the thread that it was told to count, or 0 */
 	int64_t tid;             /* that added the events */
 	portprof_group *group;   /* NULL: no events */
+	struct {
+		int code;
+		struct ppi_papi_sampling *sampling; /* NULL: none */
+	} events[PPI_PAPI_EVENTS];
 	long long values[PPI_PAPI_EVENTS]; /* of a stopped set */
-	struct ppi_papi_sampling *sampling[PPI_PAPI_EVENTS];
 	portprof_session *session; /* of the events that are sampled: */
 	unsigned char sampled[PPI_PAPI_EVENTS]; /* these */
 };
 
 struct ppi_papi_set *ppi_papi_set(int id);
+/* No set has that id any more, running or not. */
+void ppi_papi_drop(int id);
 /* In a function that returns a code: the set of an id. */
 #define FIND_SET(set, id)                                                      \
 	struct ppi_papi_set *set = ppi_papi_set(id);                           \
@@ -62,11 +66,12 @@ struct ppi_papi_set *ppi_papi_set(int id);
 		return ppi_papi_fail(PAPI_ENOEVST)
 /* The index of an event, or -1. */
 int ppi_papi_index(const struct ppi_papi_set *set, int code);
-/* The set's target, and an event with what `more` adds, go into a config. */
-portprof_status ppi_papi_target(const struct ppi_papi_set *set,
-                                portprof_config *config);
+/* A config with the set's target; to be freed, also after a failure. */
+portprof_status ppi_papi_config(const struct ppi_papi_set *set,
+                                portprof_config **config);
+/* Its event of that index goes into one, with what `more` adds. */
 portprof_status ppi_papi_add(const struct ppi_papi_set *set,
-                             portprof_config *config, const char *event,
+                             portprof_config *config, int index,
                              const char *more);
 
 /* ---- samples.c ---- */

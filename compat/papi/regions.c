@@ -15,7 +15,6 @@
 #include "base/vector.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ struct region {
 	char *name;
 	int parent; /* -1: none */
 	bool is_over;
-	long long *values;
+	long long values[VALUES];
 	struct ppi_vector reads; /* of as many values */
 };
 
@@ -81,17 +80,16 @@ static void put_region(struct ppi_json *json, const struct region *region)
 	ppi_json_text(json, "name", region->name);
 	put(json, "parent_region_id", region->parent);
 	for (int i = 0; i < width; i++) {
-		if (!reads) {
-			put(json, event_name(i, room), region->values[i]);
-			continue;
-		}
-		ppi_json_object(json, event_name(i, room));
-		put(json, "region_value", region->values[i]);
+		if (reads)
+			ppi_json_object(json, event_name(i, room));
+		put(json, reads ? "region_value" : event_name(i, room),
+		    region->values[i]);
 		for (at = i; at < (int)region->reads.count; at += width) {
 			snprintf(key, sizeof(key), "read_%d", at / width + 1);
 			put(json, key, reads[at]);
 		}
-		ppi_json_close(json);
+		if (reads)
+			ppi_json_close(json);
 	}
 }
 
@@ -159,25 +157,22 @@ static int rank(void)
 static void write_at_exit(void)
 {
 	char path[PATH_MAX + 32];
-	int fd = -1, number = rank();
+	int number = rank();
 	FILE *out;
 
 	if (all.owner != getpid())
 		return;
 	pthread_mutex_lock(&all.lock);
-	for (char *at = all.folder + 1; *at; at++) /* and those above */
-		if (*at == '/') {
-			*at = '\0';
-			mkdir(all.folder, 0700);
-			*at = '/';
-		}
+	for (char *at = all.folder; (at = strchr(at + 1, '/')); *at = '/') {
+		*at = '\0'; /* and those above */
+		mkdir(all.folder, 0700);
+	}
 	mkdir(all.folder, 0700);
 	do {
 		snprintf(path, sizeof(path), "%s/rank_%06d.json", all.folder,
 		         number++);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	} while (fd < 0 && errno == EEXIST);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
+		out = fopen(path, "wxe");
+	} while (!out && errno == EEXIST);
 	if (!out || !put_all(out) || fclose(out))
 		ppi_papi_say(path, strerror(errno));
 	if (ppi_environment("PAPI_REPORT")) {
@@ -192,15 +187,14 @@ static void write_at_exit(void)
 static void choose_folder(void)
 {
 	const char *above = ppi_environment("PAPI_OUTPUT_DIRECTORY");
-	char here[PATH_MAX - 32] = ".", old[PATH_MAX + 32], when[32] = "";
+	char here[PATH_MAX - 32], old[PATH_MAX + 32], when[32] = "";
 	time_t now = time(NULL);
 	struct tm local;
 	struct stat folder;
 
-	if (!above && getcwd(here, sizeof(here)))
-		above = here;
-	snprintf(all.folder, sizeof(all.folder), "%s/papi_hl_output",
-	         above ? above : here);
+	if (!above)
+		above = getcwd(here, sizeof(here)) ? here : ".";
+	snprintf(all.folder, sizeof(all.folder), "%s/papi_hl_output", above);
 	if (stat(all.folder, &folder) != 0 || folder.st_mtime >= now ||
 	    !localtime_r(&now, &local))
 		return;
@@ -210,17 +204,6 @@ static void choose_folder(void)
 }
 
 /* ---- events ---- */
-
-/* Whether all that are in the list so far and this one can be counted. */
-static bool add_event(int set, const char *name)
-{
-	int code = ppi_papi_intern(name);
-
-	if (PAPI_add_event(set, code) != PAPI_OK)
-		return false;
-	all.codes[all.count++] = code;
-	return true;
-}
 
 static int new_set(int *set)
 {
@@ -237,9 +220,8 @@ static void end_thread(void *memory)
 {
 	struct thread *thread = memory;
 
-	PAPI_stop(thread->set, NULL);
-	PAPI_cleanup_eventset(thread->set);
-	PAPI_destroy_eventset(&thread->set);
+	ppi_papi_drop(thread->set);
+	thread->set = PAPI_NULL;
 }
 
 static void prepare(void)
@@ -257,14 +239,16 @@ static void prepare(void)
 		return;
 	for (char *name = strtok_r(list, ",", &next); name;
 	     name = strtok_r(NULL, ",", &next))
-		add_event(set, name + strspn(name, " "));
+		PAPI_add_named_event(set, name + strspn(name, " "));
 	free(list);
 	/* PAPI's one, or where there is no PMU what can be counted anywhere */
-	if (!all.count && !add_event(set, "PAPI_TOT_CYC") &&
-	    !add_event(set, "perf::TASK-CLOCK"))
+	if (!PAPI_num_events(set) &&
+	    PAPI_add_named_event(set, "PAPI_TOT_CYC") != PAPI_OK &&
+	    PAPI_add_named_event(set, "perf::TASK-CLOCK") != PAPI_OK)
 		all.failure = PAPI_ENOEVNT;
-	PAPI_cleanup_eventset(set);
-	PAPI_destroy_eventset(&set);
+	all.count = PPI_PAPI_EVENTS;
+	PAPI_list_events(set, all.codes, &all.count);
+	ppi_papi_drop(set);
 	all.owner = getpid();
 	choose_folder();
 	if (!all.failure)
@@ -315,6 +299,12 @@ static int read_values(const struct thread *thread, long long *values)
 	return PAPI_read_ts(thread->set, values + BASIC, values);
 }
 
+/* The innermost region that has begun. */
+static struct region *innermost(const struct thread *thread)
+{
+	return PPI_AT(&thread->regions, struct region) + thread->innermost;
+}
+
 int PAPI_hl_region_begin(const char *name)
 {
 	struct region region = { 0 };
@@ -326,58 +316,49 @@ int PAPI_hl_region_begin(const char *name)
 		return result;
 	region.parent = thread->innermost;
 	region.name = strdup(name);
-	region.values = malloc(VALUES * sizeof(*region.values));
 	pthread_mutex_lock(&thread->lock);
-	is_added = region.name && region.values &&
+	is_added = region.name &&
 	           ppi_vector_add(&thread->regions, sizeof(region), &region, 1);
 	if (is_added)
 		thread->innermost = (int)thread->regions.count - 1;
 	pthread_mutex_unlock(&thread->lock);
 	if (is_added)
-		return read_values(thread, region.values);
+		return read_values(thread, innermost(thread)->values);
 	free(region.name);
-	free(region.values);
 	return ppi_papi_fail(PAPI_ENOMEM);
 }
 
-/* What the innermost region, which must be of that name, has counted. */
-static int read_region(const char *name, struct thread **thread,
-                       struct region **region, long long *values)
+/* The calling thread's; NULL: it has begun no region. */
+static struct thread *own_thread(void)
 {
-	int result;
-
-	*thread = all.owner == getpid() ? pthread_getspecific(all.key) : NULL;
-	if (!name || !*thread || (*thread)->innermost < 0)
-		return ppi_papi_fail(PAPI_EMISC);
-	result = read_values(*thread, values);
-	*region = PPI_AT(&(*thread)->regions, struct region) +
-	          (*thread)->innermost;
-	for (int i = 0; i < BASIC + all.count; i++)
-		values[i] -= (*region)->values[i];
-	if (result == PAPI_OK && strcmp((*region)->name, name) != 0) {
-		ppi_papi_say(name, "is not the innermost region");
-		return ppi_papi_fail(PAPI_EINVAL);
-	}
-	return result;
+	return all.owner == getpid() ? pthread_getspecific(all.key) : NULL;
 }
 
+/* What the innermost region, which must be of that name, has counted. */
 static int take_values(const char *name, bool is_end)
 {
 	long long values[VALUES];
 	size_t count = (size_t)(BASIC + all.count);
-	struct thread *thread = NULL;
-	struct region *region = NULL;
-	int result = read_region(name, &thread, &region, values);
+	struct thread *thread = own_thread();
+	int result = PAPI_EMISC;
 
+	if (name && thread && thread->innermost >= 0)
+		result = read_values(thread, values);
 	if (result != PAPI_OK)
-		return result;
+		return ppi_papi_fail(result);
+	if (strcmp(innermost(thread)->name, name) != 0) {
+		ppi_papi_say(name, "is not the innermost region");
+		return ppi_papi_fail(PAPI_EINVAL);
+	}
+	for (size_t i = 0; i < count; i++)
+		values[i] -= innermost(thread)->values[i];
 	pthread_mutex_lock(&thread->lock);
 	if (is_end) {
-		memcpy(region->values, values, sizeof(*values) * count);
-		region->is_over = true;
-		thread->innermost = region->parent;
-	} else if (!ppi_vector_add(&region->reads, sizeof(*values), values,
-	                           count)) {
+		memcpy(innermost(thread)->values, values, sizeof(*values) * count);
+		innermost(thread)->is_over = true;
+		thread->innermost = innermost(thread)->parent;
+	} else if (!ppi_vector_add(&innermost(thread)->reads, sizeof(*values),
+	                           values, count)) {
 		result = ppi_papi_fail(PAPI_ENOMEM);
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -396,8 +377,7 @@ int PAPI_hl_region_end(const char *name)
 
 int PAPI_hl_stop(void)
 {
-	struct thread *thread = all.owner == getpid() ?
-	                        pthread_getspecific(all.key) : NULL;
+	struct thread *thread = own_thread();
 
 	if (!thread || thread->set == PAPI_NULL)
 		return ppi_papi_fail(PAPI_ENOEVNT);

@@ -8,6 +8,7 @@
 
 #include "compat/papi/own.h"
 
+#include "base/arithmetic.h"
 #include "compat/drop-in/store.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void count_in_bins(const struct ppi_papi_sampling *sampling, uint64_t pc,
                           uint64_t ticks)
 {
 	const PAPI_sprofil_t *range = NULL, *other = sampling->ranges;
-	uint64_t distance, bins, bin;
+	uint64_t bin;
 	unsigned char *at;
 
 	for (int i = 0; i < sampling->count; i++, other++)
@@ -37,20 +38,15 @@ static void count_in_bins(const struct ppi_papi_sampling *sampling, uint64_t pc,
 			range = other;
 	if (!range)
 		return;
-	bins = range->pr_size / sampling->width;
-	distance = pc - (uintptr_t)range->pr_off;
-	bin = distance / 131072 >= bins ? bins :
-	      distance / 131072 * range->pr_scale +
-	      distance % 131072 * range->pr_scale / 131072;
-	if (bin >= bins)
+	bin = ppi_scale(pc - (uintptr_t)range->pr_off, range->pr_scale, 131072);
+	if (bin >= range->pr_size / sampling->width)
 		return;
 	at = (unsigned char *)range->pr_base + bin * sampling->width;
 	if (sampling->width == sizeof(uint64_t))
 		*(uint64_t *)(void *)at += ticks;
 	else
 		ppi_store_add(at, sampling->width, ticks,
-		              sampling->width == sizeof(uint16_t) ? UINT16_MAX :
-		                                                    UINT32_MAX);
+		              UINT32_MAX >> (32 - 8 * sampling->width));
 }
 
 static void take(const portprof_batch *batch, void *context)
@@ -66,7 +62,7 @@ static void take(const portprof_batch *batch, void *context)
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
 		index = set->sampled[record->event];
-		sampling = set->sampling[index];
+		sampling = set->events[index].sampling;
 		sampling->carry += record->weight;
 		ticks = sampling->carry / sampling->threshold;
 		sampling->carry %= sampling->threshold;
@@ -79,22 +75,19 @@ static void take(const portprof_batch *batch, void *context)
 	}
 }
 
-static portprof_status open_session(struct ppi_papi_set *set)
+static portprof_status start_new(struct ppi_papi_set *set)
 {
-	portprof_config *config = portprof_config_new();
-	portprof_status status = PORTPROF_E_NOMEM;
-	char event[PPI_PAPI_TEXT], period[32];
+	portprof_config *config;
+	portprof_status status = ppi_papi_config(set, &config);
+	char period[32];
 	unsigned char count = 0;
 
-	if (config)
-		status = ppi_papi_target(set, config);
 	for (int i = 0; !status && i < set->count; i++) {
-		if (!set->sampling[i] ||
-		    !ppi_papi_event_of(set->codes[i], event))
+		if (!set->events[i].sampling)
 			continue;
 		snprintf(period, sizeof(period), ":period=%llu",
-		         (unsigned long long)set->sampling[i]->threshold);
-		status = ppi_papi_add(set, config, event, period);
+		         (unsigned long long)set->events[i].sampling->threshold);
+		status = ppi_papi_add(set, config, i, period);
 		set->sampled[count++] = (unsigned char)i;
 	}
 	if (!status)
@@ -102,18 +95,14 @@ static portprof_status open_session(struct ppi_papi_set *set)
 	if (!status)
 		status = portprof_session_open(config, &set->session);
 	portprof_config_free(config);
-	return status;
+	return status ? status : portprof_session_start(set->session);
 }
 
 portprof_status ppi_papi_samples_start(struct ppi_papi_set *set)
 {
-	portprof_status status = PORTPROF_OK;
-
-	if (!ppi_papi_samples_state(set))
-		return PORTPROF_OK;
-	if (!set->session)
-		status = open_session(set);
-	return status ? status : portprof_session_start(set->session);
+	if (set->session)
+		return portprof_session_start(set->session);
+	return ppi_papi_samples_state(set) ? start_new(set) : PORTPROF_OK;
 }
 
 int ppi_papi_samples_state(const struct ppi_papi_set *set)
@@ -121,9 +110,9 @@ int ppi_papi_samples_state(const struct ppi_papi_set *set)
 	int state = 0;
 
 	for (int i = 0; i < set->count; i++)
-		if (set->sampling[i])
-			state |= set->sampling[i]->handler ? PAPI_OVERFLOWING :
-			                                     PAPI_PROFILING;
+		if (set->events[i].sampling)
+			state |= set->events[i].sampling->handler ?
+			         PAPI_OVERFLOWING : PAPI_PROFILING;
 	return state;
 }
 
@@ -131,8 +120,8 @@ void ppi_papi_samples_forget(struct ppi_papi_set *set, int index)
 {
 	portprof_session_close(set->session);
 	set->session = NULL;
-	free(set->sampling[index]);
-	set->sampling[index] = NULL;
+	free(set->events[index].sampling);
+	set->events[index].sampling = NULL;
 }
 
 /* Sample, or with threshold 0 no longer. */
@@ -162,7 +151,7 @@ static int sample(int id, int code, int threshold,
 			memcpy(sampling->ranges, ranges, bytes);
 	}
 	ppi_papi_samples_forget(set, index);
-	set->sampling[index] = sampling;
+	set->events[index].sampling = sampling;
 	return PAPI_OK;
 }
 

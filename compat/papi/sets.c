@@ -27,7 +27,7 @@ int ppi_papi_index(const struct ppi_papi_set *set, int code)
 {
 	int index = set->count - 1;
 
-	while (index >= 0 && set->codes[index] != code)
+	while (index >= 0 && set->events[index].code != code)
 		index--;
 	return index;
 }
@@ -48,13 +48,15 @@ static bool names_modes(const char *event)
  * in kernel/events/core.c); other systems have no part of it. A hypervisor has no part
  * in what the kernel itself counts. */
 portprof_status ppi_papi_add(const struct ppi_papi_set *set,
-                             portprof_config *config, const char *event,
+                             portprof_config *config, int index,
                              const char *more)
 {
 	portprof_event_info info = { .size = sizeof(info) };
-	char text[PPI_PAPI_TEXT + 64];
+	char event[PPI_PAPI_TEXT], text[PPI_PAPI_TEXT + 64];
 	int domain = set->domain;
 
+	if (!ppi_papi_event_of(set->events[index].code, event))
+		return PORTPROF_E_NOTFOUND;
 	if (names_modes(event) ||
 	    (!portprof_event_look_up(event, "auto", &info) &&
 	     info.unit == PORTPROF_UNIT_NANOSECONDS))
@@ -71,14 +73,15 @@ portprof_status ppi_papi_add(const struct ppi_papi_set *set,
 	return portprof_config_add_event(config, text);
 }
 
-portprof_status ppi_papi_target(const struct ppi_papi_set *set,
-                                portprof_config *config)
+portprof_status ppi_papi_config(const struct ppi_papi_set *set,
+                                portprof_config **config)
 {
 	int64_t tid = set->attached ? set->attached : set->tid;
 	bool is_own = !set->attached && (set->inherits || tid == ppi_thread_id());
 
-	return portprof_config_set_target(
-		config, is_own ? set->inherits ? PORTPROF_TARGET_PROCESS :
+	*config = portprof_config_new();
+	return !*config ? PORTPROF_E_NOMEM : portprof_config_set_target(
+		*config, is_own ? set->inherits ? PORTPROF_TARGET_PROCESS :
 		                                 PORTPROF_TARGET_THREAD :
 		                 set->inherits ? PORTPROF_TARGET_PID :
 		                                 PORTPROF_TARGET_TID,
@@ -89,16 +92,11 @@ portprof_status ppi_papi_target(const struct ppi_papi_set *set,
 static portprof_status open_group(const struct ppi_papi_set *set, int first,
                                   portprof_group **group)
 {
-	portprof_config *config = portprof_config_new();
-	portprof_status status = PORTPROF_E_NOMEM;
-	char event[PPI_PAPI_TEXT];
+	portprof_config *config;
+	portprof_status status = ppi_papi_config(set, &config);
 
-	if (config)
-		status = ppi_papi_target(set, config);
 	for (int i = first; !status && i < set->count; i++)
-		status = ppi_papi_event_of(set->codes[i], event) ?
-		         ppi_papi_add(set, config, event, "") :
-		         PORTPROF_E_NOTFOUND;
+		status = ppi_papi_add(set, config, i, "");
 	if (!status)
 		status = portprof_group_open_config(config, group);
 	portprof_config_free(config);
@@ -123,7 +121,7 @@ static int change(struct ppi_papi_set *set, struct ppi_papi_set *next)
 		return ppi_papi_fail(PAPI_ECNFLCT);
 	}
 	if (status) {
-		ppi_papi_refuse(next->codes[next->count - 1]);
+		ppi_papi_refuse(next->events[next->count - 1].code);
 		return ppi_papi_fail(status == PORTPROF_E_UNSUPPORTED ||
 		                     status == PORTPROF_E_INVALID ?
 		                     PAPI_ENOEVNT : ppi_papi_code_of(status));
@@ -184,7 +182,7 @@ int PAPI_add_event(int id, int code)
 	if (set->count == PPI_PAPI_EVENTS)
 		return ppi_papi_fail(PAPI_ECOUNT);
 	next = *set;
-	next.codes[next.count++] = code;
+	next.events[next.count++].code = code;
 	return change(set, &next);
 }
 
@@ -208,11 +206,9 @@ int PAPI_remove_event(int id, int code)
 	ppi_papi_samples_forget(set, at);
 	next = *set;
 	next.count--;
-	for (int i = at; i < next.count; i++) {
-		next.codes[i] = next.codes[i + 1];
-		next.sampling[i] = next.sampling[i + 1];
-	}
-	next.sampling[next.count] = NULL;
+	memmove(&next.events[at], &next.events[at + 1],
+	        (size_t)(next.count - at) * sizeof(next.events[0]));
+	next.events[next.count].sampling = NULL;
 	return change(set, &next);
 }
 
@@ -244,12 +240,14 @@ int PAPI_remove_named_event(int id, const char *name)
 
 int PAPI_cleanup_eventset(int id)
 {
-	int result = PAPI_OK;
+	struct ppi_papi_set next;
 
 	FIND_SET(set, id);
-	while (set->count && result == PAPI_OK)
-		result = PAPI_remove_event(id, set->codes[set->count - 1]);
-	return result;
+	for (int i = 0; i < set->count && !set->is_running; i++)
+		ppi_papi_samples_forget(set, i);
+	next = *set;
+	next.count = 0;
+	return change(set, &next);
 }
 
 int PAPI_num_events(int id)
@@ -264,7 +262,7 @@ int PAPI_list_events(int id, int *codes, int *number)
 	if (!number || *number < 0 || (*number > 0 && !codes))
 		return ppi_papi_fail(PAPI_EINVAL);
 	for (int i = 0; i < *number && i < set->count; i++)
-		codes[i] = set->codes[i];
+		codes[i] = set->events[i].code;
 	*number = set->count;
 	return PAPI_OK;
 }
@@ -367,15 +365,21 @@ int PAPI_accum(int id, long long *values)
 	return result == PAPI_OK ? PAPI_reset(id) : result;
 }
 
+/* Asks first: what fails may end the program (PAPI_VERB_ESTOP). */
+void ppi_papi_drop(int id)
+{
+	struct ppi_papi_set *set = ppi_papi_set(id);
+
+	if (set && set->is_running)
+		PAPI_stop(id, NULL);
+	if (set && PAPI_cleanup_eventset(id) == PAPI_OK)
+		PAPI_destroy_eventset(&id);
+}
+
 void PAPI_shutdown(void)
 {
-	for (int i = 0, id = 0; i < SETS; id = ++i) {
-		if (!sets[i])
-			continue;
-		PAPI_stop(i, NULL);
-		PAPI_cleanup_eventset(i);
-		PAPI_destroy_eventset(&id);
-	}
+	for (int id = 0; id < SETS; id++)
+		ppi_papi_drop(id);
 	ppi_papi_end();
 }
 

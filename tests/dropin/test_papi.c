@@ -343,6 +343,21 @@ static void of_ranges_the_last_before_has_it(void **state)
 	assert_int_equal(rest[0], 30);
 }
 
+/* ---- the end ---- */
+
+/* The first failure would end this program. */
+static void a_set_that_has_stopped_is_no_failure_of_shutdown(void **state)
+{
+	(void)state;
+	add("PAPI_TOT_CYC");
+	good(PAPI_start(set));
+	good(PAPI_stop(set, values));
+	good(PAPI_set_debug(PAPI_VERB_ESTOP));
+	PAPI_shutdown();
+	good(PAPI_set_debug(PAPI_QUIET));
+	assert_int_equal(PAPI_is_initialized(), PAPI_NOT_INITED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +380,9 @@ int main(void)
 		                                nothing_is_held),
 		cmocka_unit_test_setup_teardown(of_ranges_the_last_before_has_it,
 		                                fresh, nothing_is_held),
+		cmocka_unit_test_setup_teardown(
+			a_set_that_has_stopped_is_no_failure_of_shutdown, fresh,
+			nothing_is_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
