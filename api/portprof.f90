@@ -2,8 +2,10 @@
 ! portprof for Fortran 2003: doc/fortran.md shows it at work.
 !
 ! Compile portprof_c.f90 and this file with your program and link with -lportprof.
-! Names, units, threads and statuses are those of the C functions. Functions that
-! end in _f take and return what is Fortran's own: strings, whose trailing blanks
+! Any thread may call any function of a session, of regions and of a group, but only
+! one at a time may start, stop or reset a group; only one thread at a time may use a
+! config; regions and labels are those of the calling thread. Functions that end in _f
+! take and return what is Fortran's own: strings, whose trailing blanks
 ! do not count, and default integers as indexes. Events, sinks, notes and records
 ! are numbered from 0, as in records. Handles are type(c_ptr), and numbers that C
 ! has unsigned are signed here. Since 0.1.
@@ -29,7 +31,7 @@ module portprof
 
 contains
 
-  ! --- configurations (portprof_config(3))
+  ! --- configurations: what to measure, on whom, and where samples go
 
   function portprof_config_add_event_f(config, event) result(status)
     type(c_ptr), intent(in) :: config
@@ -90,7 +92,7 @@ contains
       c_place(cgroup, cgroup_c), c_place(cpus, cpus_c))
   end function
 
-  ! --- sessions (portprof_session(3))
+  ! --- sessions: samples from start to stop
 
   function portprof_session_set_number_f(session, event, key, number) &
       result(status)
@@ -146,7 +148,7 @@ contains
       int(index, c_size_t)))
   end function
 
-  ! --- batches of records (portprof_record(3)); valid during the callback
+  ! --- batches of records; valid during the callback
 
   ! The index-th record, below batch%count.
   function portprof_batch_record(batch, index) result(record)
@@ -232,7 +234,7 @@ contains
     end do
   end subroutine
 
-  ! --- groups of counters (portprof_group(3))
+  ! --- groups of counters: they count from their opening on
 
   function portprof_group_open_f(events, group) result(status)
     character(len=*), intent(in) :: events
@@ -279,7 +281,7 @@ contains
     name = portprof_string_f(portprof_group_backend(group))
   end function
 
-  ! --- regions (portprof_region(3))
+  ! --- regions and labels; c_null_ptr is the process's own set of regions
 
   function portprof_region_begin_f(regions, name) result(status)
     type(c_ptr), intent(in) :: regions
@@ -344,7 +346,7 @@ contains
     status = portprof_regions_event(regions, int(index, c_size_t), c_loc(info))
   end function
 
-  ! --- texts and failures (portprof_status(3))
+  ! --- texts and failures
 
   ! A C string as a Fortran one; '' for c_null_ptr.
   function portprof_string_f(text) result(string)

@@ -5,8 +5,12 @@
 // class owns one handle and frees it at the end of its scope; handles move and
 // do not copy. What fails throws portprof::error with the library's
 // diagnostic; destructors throw nothing. get() gives the handle for functions
-// that have no member here. Threads and signals: as the C function of the
-// same name. Since 0.1.
+// that have no member here. doc/cpp.md shows all of it at work.
+//
+// Any thread may call any member of a session, of regions and of a group, but only
+// one at a time may start, stop or reset a group; only one thread at a time may use
+// a config; regions and labels stay in the thread that made them. No member is for
+// signal handlers. Since 0.1.
 #ifndef PORTPROF_HPP
 #define PORTPROF_HPP
 
@@ -38,7 +42,7 @@ public:
 	{
 	}
 	portprof_status status() const noexcept { return status_; }
-	// What stands behind it, for programs (portprof_status(3)).
+	// The cause behind it, for programs: PORTPROF_REASON_UNKNOWN_NAME and others.
 	portprof_reason reason() const noexcept { return reason_; }
 
 private:
@@ -76,10 +80,12 @@ inline std::string field_text(const portprof_batch &batch,
 	return "";
 }
 
-// A function of the program that gets batches of records (portprof_sink(3)).
+// A function of the program that gets batches of records, in the library's thread or
+// in one that stops, flushes or closes. Records are gone when it returns.
 using batch_function = std::function<void(const portprof_batch &)>;
 
-// What to measure, on whom, and where samples go (portprof_config(3)).
+// What to measure, on whom, and where samples go. Without an event it is CPU time of
+// the process at 100 Hz. It may be changed and freed once a session is open.
 class config {
 public:
 	config() : handle_(portprof_config_new())
@@ -206,7 +212,7 @@ private:
 	std::unique_ptr<portprof_config, release> handle_;
 };
 
-// Sampling (portprof_session(3)): stopped until start().
+// Sampling: stopped until start(), and after stop() as often as wanted.
 class session {
 public:
 	explicit session(const config &settings) : kept_(settings.kept_)
@@ -332,8 +338,8 @@ private:
 	portprof_session *session_;
 };
 
-// Counters that are read at one instant (portprof_group(3)); they count from
-// construction on.
+// Counters that are read at one instant; they count from construction on, in all
+// threads of the process unless the config has another target.
 class group {
 public:
 	explicit group(const std::string &events)
@@ -404,8 +410,7 @@ private:
 	std::unique_ptr<portprof_group, release> handle_;
 };
 
-// The process's own regions are counted while one of these lives
-// (portprof_region(3)).
+// The process's own regions are counted while one of these lives.
 class regions {
 public:
 	regions() { check(portprof_regions_open(nullptr, nullptr)); }
@@ -481,8 +486,8 @@ private:
 };
 
 // The calling thread works for that set of labels to the end of the scope, or for
-// those that it had and one more: portprof_label(3). It never throws; a label that
-// could not be added has a status.
+// those that it had and one more. It never throws; a label that could not be added has
+// a status.
 class label_scope {
 public:
 	explicit label_scope(const portprof_label_set *set) noexcept
@@ -509,10 +514,10 @@ private:
 };
 
 // The calling thread has another name to the end of the scope, and samples have that
-// name. portprof report --sort comm sums by it, --thread NAME selects it. perf learns each change at once, timer and
-// itimer look once a second: with them, scopes are to last for seconds. A name
-// has 15 bytes, of a longer one the first. It never throws; off Linux it does
-// nothing, and status() is PORTPROF_E_UNSUPPORTED.
+// name. portprof report --sort comm sums by it, --thread NAME selects it. perf learns
+// each change at once, timer and itimer look once a second: with them, scopes are to
+// last for seconds. A name has 15 bytes, of a longer one the first. It never throws;
+// off Linux it does nothing, and status() is PORTPROF_E_UNSUPPORTED.
 // Source: prctl(2), PR_SET_NAME.
 class label {
 public:

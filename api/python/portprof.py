@@ -44,6 +44,14 @@ E_INVALID, E_UNSUPPORTED, E_DENIED, E_BUSY, E_NOMEM = -1, -2, -3, -4, -5
 E_NOTFOUND, E_LIMIT, E_STATE, E_FORKED, E_SYSTEM = -6, -7, -8, -9, -10
 E_FORMAT = -11
 
+# The causes behind a status; a later library may have more.
+REASON_NONE, REASON_ARGUMENT, REASON_SYNTAX, REASON_PART = 0, 1, 2, 3
+REASON_UNKNOWN_NAME, REASON_NO_BACKEND, REASON_BACKEND_LIMIT = 4, 5, 6
+REASON_NOT_ON_CPU, REASON_NEEDS_RIGHT, REASON_NEEDS_TRACING = 7, 8, 9
+REASON_NEEDS_MOUNT, REASON_LIMIT, REASON_IN_USE, REASON_NO_MEMORY = 10, 11, 12, 13
+REASON_TARGET_GONE, REASON_OUTPUT, REASON_FORMAT, REASON_STATE = 14, 15, 16, 17
+REASON_FORKED, REASON_SYSTEM, REASON_NOT_SUPPORTED = 18, 19, 20
+
 
 # ---- the library's structs: tests/python compares each field with the headers
 
@@ -186,9 +194,14 @@ def version():
 class Error(Exception):
     """A call that failed.
 
-    `status` is a number (E_DENIED ...), `reason` that of portprof_status(3),
-    `os_errno` the system's or 0, `step` what was tried, `line` and `column` the
-    place of a mistake in a text or 0, `suggestions` what may have been meant.
+    `status` is the kind of failure (E_INVALID, E_UNSUPPORTED, E_DENIED, E_BUSY,
+    E_NOMEM, E_NOTFOUND, E_LIMIT, E_STATE, E_FORKED, E_SYSTEM, E_FORMAT), and
+    `name` its name. `reason` is the cause: REASON_UNKNOWN_NAME (`suggestions` has
+    what may have been meant), REASON_SYNTAX (of a text: `line` and `column`),
+    REASON_NEEDS_RIGHT, REASON_NO_BACKEND (none has what is asked for),
+    REASON_NOT_ON_CPU, REASON_TARGET_GONE, REASON_OUTPUT (a file that cannot be
+    written) and others, REASON_NONE if the status says all. `os_errno` is the
+    system's or 0, `step` what was tried.
     """
 
     def __init__(self, status):

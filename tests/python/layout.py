@@ -9,7 +9,7 @@ import portprof
 STRUCTS = {"portprof_diag": portprof._Diag, "portprof_stats": portprof._Stats,
            "portprof_count": portprof._Count,
            "portprof_region_info": portprof._RegionInfo}
-STATUSES = [name for name in dir(portprof) if name.startswith("E_")]
+STATUSES = [name for name in dir(portprof) if name.startswith(("E_", "REASON_"))]
 
 source, own = [], []
 for name, struct in STRUCTS.items():

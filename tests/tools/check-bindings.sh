@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The C++ header compiles as its standards say, its example runs over the library, and
-# what its page says compiles.
+# what its page says compiles. Who reads any other language needs no page of C.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${CXX:=c++}" "${AWK:=awk}"
@@ -81,5 +81,11 @@ if $CXX -std=c++11 -o "$tmp/none" "$tmp/none.cc" 2>/dev/null; then
 else
 	skip "the blocks of doc/cpp.md compile" "no C++ compiler"
 fi
+
+# Pages of C are those of section 3.
+(cd "$srcdir" && cat doc/cpp.md doc/fortran.md doc/python.md examples/rust/README.md \
+	examples/rust/portprof*/src/lib.rs api/portprof.hpp api/portprof*.f90 api/python/*.py \
+	examples/*.cc examples/*.f90) >"$tmp/read"
+has_not "no other language leads to a page of C" 'portprof[a-z_]*\(3\)' "$tmp/read"
 
 tap_end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The C functions of libportprof, by hand: those of config, session, record, group,
-//! region, label and status. Manual pages describe them, such as
-//! portprof_session(3); the example `layout` compares the structs with the headers.
+//! region, label and status. Programs use the crate `portprof`, which is safe and says
+//! what each does; the example `layout` compares the structs with the headers.
 #![allow(non_camel_case_types)]
 use std::os::raw::{c_char, c_int, c_uint, c_void};
 
@@ -34,6 +34,28 @@ pub const PORTPROF_E_STATE: c_int = -8;
 pub const PORTPROF_E_FORKED: c_int = -9;
 pub const PORTPROF_E_SYSTEM: c_int = -10;
 pub const PORTPROF_E_FORMAT: c_int = -11;
+
+pub const PORTPROF_REASON_NONE: c_int = 0;
+pub const PORTPROF_REASON_ARGUMENT: c_int = 1;
+pub const PORTPROF_REASON_SYNTAX: c_int = 2;
+pub const PORTPROF_REASON_PART: c_int = 3;
+pub const PORTPROF_REASON_UNKNOWN_NAME: c_int = 4;
+pub const PORTPROF_REASON_NO_BACKEND: c_int = 5;
+pub const PORTPROF_REASON_BACKEND_LIMIT: c_int = 6;
+pub const PORTPROF_REASON_NOT_ON_CPU: c_int = 7;
+pub const PORTPROF_REASON_NEEDS_RIGHT: c_int = 8;
+pub const PORTPROF_REASON_NEEDS_TRACING: c_int = 9;
+pub const PORTPROF_REASON_NEEDS_MOUNT: c_int = 10;
+pub const PORTPROF_REASON_LIMIT: c_int = 11;
+pub const PORTPROF_REASON_IN_USE: c_int = 12;
+pub const PORTPROF_REASON_NO_MEMORY: c_int = 13;
+pub const PORTPROF_REASON_TARGET_GONE: c_int = 14;
+pub const PORTPROF_REASON_OUTPUT: c_int = 15;
+pub const PORTPROF_REASON_FORMAT: c_int = 16;
+pub const PORTPROF_REASON_STATE: c_int = 17;
+pub const PORTPROF_REASON_FORKED: c_int = 18;
+pub const PORTPROF_REASON_SYSTEM: c_int = 19;
+pub const PORTPROF_REASON_NOT_SUPPORTED: c_int = 20;
 
 pub const PORTPROF_TARGET_PROCESS: c_int = 0;
 pub const PORTPROF_TARGET_THREAD: c_int = 1;

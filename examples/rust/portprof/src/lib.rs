@@ -11,28 +11,101 @@ use std::{fmt, mem, ptr, slice};
 
 pub use sys::portprof_stats as Stats;
 
-/// What kind of failure it is (portprof_status(3)).
+/// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
+    /// A mistake of the caller, found before it had any effect.
     Invalid,
+    /// Not by this backend or system.
     Unsupported,
+    /// It needs more permissions.
     Denied,
+    /// A resource is in use; it may succeed later.
     Busy,
     NoMemory,
+    /// Nothing has that name or number.
     NotFound,
+    /// A limit of the system or of the user.
     Limit,
+    /// Not now, such as a start of what has started.
     State,
+    /// It belongs to the parent of this forked process.
     Forked,
+    /// A call to the system failed.
     System,
+    /// A file has contents that it cannot have.
     Format,
+}
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $number:ident,)*) => {
+        /// What stands behind a failure. Later libraries may have more.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Reason {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Reason {
+            fn of(number: c_int) -> Reason {
+                match number {
+                    $(sys::$number => Reason::$name,)*
+                    _ => Reason::None,
+                }
+            }
+        }
+    };
+}
+reasons! {
+    /// The status says all.
+    None = PORTPROF_REASON_NONE,
+    /// An argument that cannot be.
+    Argument = PORTPROF_REASON_ARGUMENT,
+    /// A text breaks its rules.
+    Syntax = PORTPROF_REASON_SYNTAX,
+    /// A part of an event string has to be dropped or changed.
+    Part = PORTPROF_REASON_PART,
+    /// Nothing is named so: [`Error::suggestions`].
+    UnknownName = PORTPROF_REASON_UNKNOWN_NAME,
+    /// No backend has what is asked for.
+    NoBackend = PORTPROF_REASON_NO_BACKEND,
+    /// The backend that has it lacks it here.
+    BackendLimit = PORTPROF_REASON_BACKEND_LIMIT,
+    /// This processor has no such counter or precision.
+    NotOnCpu = PORTPROF_REASON_NOT_ON_CPU,
+    /// This user may not.
+    NeedsRight = PORTPROF_REASON_NEEDS_RIGHT,
+    /// This user may not use tracepoints.
+    NeedsTracing = PORTPROF_REASON_NEEDS_TRACING,
+    /// A file system is not mounted.
+    NeedsMount = PORTPROF_REASON_NEEDS_MOUNT,
+    /// Of the system, or of the user.
+    Limit = PORTPROF_REASON_LIMIT,
+    /// Somebody else has it.
+    InUse = PORTPROF_REASON_IN_USE,
+    NoMemory = PORTPROF_REASON_NO_MEMORY,
+    /// No such process, thread or cgroup.
+    TargetGone = PORTPROF_REASON_TARGET_GONE,
+    /// The file cannot be written there.
+    Output = PORTPROF_REASON_OUTPUT,
+    /// A file has contents that it cannot have.
+    Format = PORTPROF_REASON_FORMAT,
+    /// Not now, or not any more.
+    State = PORTPROF_REASON_STATE,
+    /// It belongs to the parent process.
+    Forked = PORTPROF_REASON_FORKED,
+    /// The system failed: the text says how.
+    System = PORTPROF_REASON_SYSTEM,
+    /// Not by this backend or system.
+    NotSupported = PORTPROF_REASON_NOT_SUPPORTED,
 }
 
 /// A call that failed.
 #[derive(Clone, Debug)]
 pub struct Error {
     status: Status,
-    reason: i32,
+    reason: Reason,
     words: String,
     suggestions: Vec<String>,
 }
@@ -42,8 +115,8 @@ impl Error {
         self.status
     }
 
-    /// A number of `portprof_reason`, which never changes its meaning.
-    pub fn reason(&self) -> i32 {
+    /// Which of the causes that a status can have.
+    pub fn reason(&self) -> Reason {
         self.reason
     }
 
@@ -76,7 +149,7 @@ impl Error {
                 sys::PORTPROF_E_FORMAT => Status::Format,
                 _ => Status::Invalid,
             },
-            reason: if is_its { diag.reason } else { 0 },
+            reason: Reason::of(if is_its { diag.reason } else { 0 }),
             words,
             suggestions: diag
                 .suggestions
@@ -112,7 +185,7 @@ fn text(from: *const c_char) -> String {
 fn c_string(from: &[u8]) -> Result<CString, Error> {
     CString::new(from).map_err(|_| Error {
         status: Status::Invalid,
-        reason: 1,
+        reason: Reason::Argument,
         words: "a string with a zero byte in it is no argument of libportprof".into(),
         suggestions: Vec::new(),
     })
@@ -126,7 +199,8 @@ pub fn version() -> String {
 
 type Take = Mutex<Box<dyn FnMut(&Batch<'_>) + Send>>;
 
-/// What to measure, and where samples go (portprof_config(3)).
+/// What to measure, and where samples go. Each call adds to it; [`Config::open`],
+/// [`Config::open_counters`] and [`Config::open_regions`] may be called more than once.
 pub struct Config {
     handle: *mut sys::portprof_config,
     kept: Vec<Arc<Take>>, // sessions call them, too
@@ -248,7 +322,7 @@ unsafe extern "C" fn pass_on(batch: *const sys::portprof_batch, context: *mut c_
     }
 }
 
-/// What a callback gets (portprof_record(3)).
+/// What a callback gets. It is gone when the callback returns: copy what is to be kept.
 pub struct Batch<'a>(&'a sys::portprof_batch);
 
 impl<'a> Batch<'a> {
@@ -322,7 +396,8 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// A sampling session (portprof_session(3)).
+/// A sampling session: measures between start and stop, as often as wanted. Any thread
+/// may call any of its functions.
 pub struct Profile {
     handle: *mut sys::portprof_session,
     _kept: Vec<Arc<Take>>,
@@ -421,7 +496,8 @@ impl Count {
     }
 }
 
-/// Counters that are read at one instant (portprof_group(3)).
+/// Counters that are read at one instant, and count from their opening on, in all
+/// threads of the process unless the config names another target.
 pub struct Counters(*mut sys::portprof_group);
 
 // SAFETY: any thread may read; nothing here starts, stops or resets.
@@ -464,7 +540,7 @@ pub struct RegionCount {
     pub counts: Vec<Count>,
 }
 
-/// The process's own regions are counted while it lives (portprof_region(3)).
+/// The regions of this process, of any thread, are counted while it lives.
 pub struct Regions(());
 
 impl Regions {
@@ -534,8 +610,8 @@ impl Drop for Region {
     }
 }
 
-/// The calling thread's samples have one more label until it is dropped
-/// (portprof_label(3)): `portprof report --sort label:KEY` sums by it.
+/// The calling thread's samples have one more label until it is dropped:
+/// `portprof report --sort label:KEY` sums by it.
 pub struct Label {
     before: Option<*const sys::portprof_label_set>,
 }
