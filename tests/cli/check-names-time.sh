@@ -155,7 +155,8 @@ three "named as it ended" whole.pb.gz
 report -q -i whole.pb.gz -s line
 has "with lines" 'made\.src:41 .*first_work' "$tmp/report"
 report -q -i whole.pb.gz
-has "and the file that says so" 'jit-[0-9]+\.dump +first_work' "$tmp/report"
+has "in a module without the process's number" \
+	'\[generated code\] +first_work' "$tmp/report"
 same "equal samples are one then" "" \
 	"$("$portprof" export -q -f folded whole.pb.gz | sed 's/ [0-9]*$//' |
 		sort | uniq -d)"

@@ -425,8 +425,11 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 		record -q -b "$backend" -F 1000 -o p.pb.gz -- ./made 'jit::work(int)'
 		claim "$backend: code made at run time, by the map of its process" \
 			"$(share 'jit::work(int)') > 0.5"
-		claim "$backend: and its module is that map" \
-			"[x['path'] for x in r['functions'] if x['name'] == 'jit::work(int)'] == ['$(cat "$tmp/printed")']"
+		claim "$backend: in a module without the process's number" \
+			"[(x['module'], x['path']) for x in r['functions'] if x['name'] == 'jit::work(int)'] == [('[generated code]', '[generated code]')]"
+		"$portprof" export -q -f perf-script -o "$tmp/script" p.pb.gz
+		has "$backend: perf-script has its map" \
+			"jit::work\\(int\\) \\($(cat "$tmp/printed")\\)" "$tmp/script"
 		judge p.pb.gz
 		rm -f "$(cat "$tmp/printed")"
 

@@ -68,6 +68,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-label-views.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
+	tests/cli/check-made-code.sh \
 	tests/cli/check-man-examples.sh \
 	tests/cli/check-man-programs.sh \
 	tests/cli/check-merge.sh \

@@ -423,24 +423,6 @@ static bool pair_by_soname(struct ppi_match *match)
 	return true;
 }
 
-/* The name that a process's generated code has, with its number. */
-static bool is_generated(const char *name)
-{
-	static const char *const begins[] = { "perf-", "jit-", "jitted-" };
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		size_t length = strlen(begins[i]), digits;
-
-		if (strncmp(name, begins[i], length) != 0)
-			continue;
-		digits = strspn(name + length, "0123456789");
-		if (digits && (name[length + digits] == '.' ||
-		               name[length + digits] == '-'))
-			return true;
-	}
-	return false;
-}
-
 static void pair_alike(struct ppi_match *match,
                        bool (*is_same)(const char *, const char *),
                        const char *why)
@@ -458,6 +440,14 @@ static bool is_equal(const char *one, const char *other)
 	return strcmp(one, other) == 0;
 }
 
+/* Generated code may be asked for by the file that names it, too. */
+static struct module *find_asked(struct ppi_match *match, int side,
+                                 const char *name)
+{
+	return find_module(match, side,
+	                   ppi_is_generated(name) ? PPI_GENERATED : name);
+}
+
 /* False, with *unused, where one of the names is not there. */
 static void pair_asked(struct ppi_match *match,
                        const struct ppi_match_pairs *asked,
@@ -469,22 +459,24 @@ static void pair_asked(struct ppi_match *match,
 		                             (size_t)(equal - asked->pairs[i]))
 		                   : NULL;
 		struct module *before =
-			name ? find_module(match, 0, name) : NULL;
+			name ? find_asked(match, 0, name) : NULL;
 		struct module *after =
-			equal ? find_module(match, 1, equal + 1) : NULL;
+			equal ? find_asked(match, 1, equal + 1) : NULL;
 
 		if (!before || !after)
 			*unused = asked->pairs[i];
-		pair_up(before, after, "--match");
+		pair_up(before, after,
+		        before && after && is_equal(before->name, after->name)
+		                ? NULL
+		                : "--match");
 		free(name);
 	}
 }
 
 /* ---- both ---- */
 
-/* Generated code of all processes is one module; and one function, where it has
- * no names: neither its address nor its process comes again. */
-static const char generated[] = "[generated code]";
+/* Generated code without names is one function: neither its address nor its
+ * process comes again. */
 static const char nameless[] = "(code made while running)";
 
 static bool rename_modules(struct ppi_match *match, int side,
@@ -504,9 +496,7 @@ static bool rename_modules(struct ppi_match *match, int side,
 
 			if (name->by_address)
 				name->function = name->by_address = nameless;
-			if (is_generated(wanted)) {
-				name->module = name->path = generated;
-			} else if (module && module->other && side == 0) {
+			if (module && module->other && side == 0) {
 				if (!names_move(match->names, name,
 				                wanted))
 					return false;
@@ -584,7 +574,8 @@ const char *ppi_match_alone(const struct ppi_match *match, int side,
 	for (size_t i = 0; i < match->counts[side]; i++) {
 		const struct module *one = &match->modules[side][i];
 
-		if (one->other || !one->weight || is_generated(one->name))
+		if (one->other || !one->weight ||
+		    strcmp(one->name, PPI_GENERATED) == 0)
 			continue;
 		*weight += one->weight;
 		if (!most || one->weight > most->weight)

@@ -126,6 +126,7 @@ static void put_frame(const struct writing *writing, uint32_t location,
 	put_function(name->is_named ? name->function : "[unknown]", out);
 	fputs(" (", out);
 	put_text(name->is_kernel ? "[kernel.kallsyms]"
+	         : name->made_in ? name->made_in
 	         : name->path[0] ? name->path
 	                         : "[unknown]", out);
 	fputs(")\n", out);

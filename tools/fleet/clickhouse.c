@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "tools/fleet/pprof.h"
+#include "tools/symbols/symbols.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -118,13 +119,22 @@ static const char *name_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Code made while running has one module in all processes, as in every view. */
 static const char *module_of(const portprof_profile *profile,
                              const portprof_profile_location *location)
 {
-	if (location->mapping == SIZE_MAX)
+	const portprof_profile_mapping *mapping =
+		portprof_profile_mapping_get(profile, location->mapping);
+
+	if (!mapping)
 		return "";
-	return name_of(portprof_profile_mapping_get(profile, location->mapping)
-	                       ->path);
+	if (ppi_is_generated(mapping->path))
+		return PPI_GENERATED;
+	if (strcmp(mapping->path, "//anon") != 0)
+		return name_of(mapping->path);
+	return location->function[0] && location->function[0] != '['
+	               ? PPI_GENERATED
+	               : "[anonymous]";
 }
 
 /* Code without a name is called by its place in the file. */

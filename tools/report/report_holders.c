@@ -26,6 +26,8 @@ static bool is_of_system(const struct ppi_symbols_name *name)
 
 	if (name->is_kernel)
 		return true;
+	if (strcmp(name->module, PPI_GENERATED) == 0)
+		return false;
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (strncmp(name->module, begins[i], strlen(begins[i])) == 0)
 			return true;

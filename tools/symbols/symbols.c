@@ -277,8 +277,9 @@ static struct ppi_symbols_module *open_module(struct ppi_symbols *symbols,
 		module->file = open_held(
 			symbols, path,
 			&(struct ppi_symbol_wanted){ .build_id = build_id });
-	else if ((path[0] == '/' && path[1] != '/') ||
-	         strcmp(path, "[vdso]") == 0)
+	else if (((path[0] == '/' && path[1] != '/') ||
+	          strcmp(path, "[vdso]") == 0) &&
+	         (!ppi_is_generated(path) || strstr(path, ".so")))
 		open_file(symbols, module, build_id);
 	module->name = ppi_symbols_keep(symbols, short_name(module->path));
 	HASH_ADD_KEYPTR(hh, symbols->modules, module->key, length, module);
@@ -416,7 +417,11 @@ bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
 
 	if (is_in_memory(place))
 		return true;
-	if (is_kernel(place) || place->build_id[0] || place->map_offset)
+	if (is_kernel(place))
+		return false;
+	if (place->has_mapping && ppi_is_generated(place->path))
+		return true;
+	if (place->build_id[0] || place->map_offset)
 		return false;
 	deleted = deleted_path(place->path);
 	is_file = deleted != NULL;
@@ -452,6 +457,10 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		tell_refusal(symbols, module);
 	name->module = module ? module->name : "?";
 	name->path = module ? module->path : "?";
+	if (module && ppi_is_generated(module->path)) {
+		name->made_in = module->path;
+		name->module = name->path = PPI_GENERATED;
+	}
 	if (module && module->file)
 		find_in_file(symbols, module, address, place, name);
 	else if (place->has_mapping && place->path[0])
@@ -543,6 +552,31 @@ const char *ppi_symbols_soname(struct ppi_symbols *symbols,
 	               : "";
 }
 
+/* Of made code that has a name: neither its process nor the file that names it
+ * comes again. Programs and libraries in memory are none, which begin with a
+ * header and have their code behind it, nor are files of others that do not say
+ * where code lies. */
+static void take_made(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      struct ppi_symbols_name *name)
+{
+	const char *path = place->has_mapping ? place->path : "";
+	char map[32];
+
+	if (ppi_is_generated(path)) {
+		name->made_in = name->path;
+	} else if (!place->pid_count || !path[0] || !is_in_memory(place) ||
+	           (is_memory(path) &&
+	            (place->build_id[0] || place->map_offset))) {
+		return;
+	} else {
+		snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map",
+		         place->pids[0]);
+		name->made_in = ppi_symbols_keep(symbols, map);
+	}
+	name->module = name->path = PPI_GENERATED;
+}
+
 void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       const struct ppi_symbols_given *given, size_t count,
@@ -562,19 +596,8 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 		  is_placeholder(given[0].function, "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
-	/* what names such code is the map of its process; but for programs and
-	 * libraries in memory, which begin with a header and have their code
-	 * behind it, and for files of others that do not say where code lies */
-	if (name->is_named && place->pid_count && path[0] &&
-	    is_in_memory(place) &&
-	    !(is_memory(path) && (place->build_id[0] || place->map_offset))) {
-		char map[32];
-
-		snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map",
-		         place->pids[0]);
-		name->path = ppi_symbols_keep(symbols, map);
-		name->module = short_name(name->path);
-	}
+	if (name->is_named)
+		take_made(symbols, place, name);
 	symbols->took_names |= name->is_named;
 	for (size_t i = 0; name && i < count; i++) {
 		name->function = ppi_symbols_keep(symbols, given[i].function);

@@ -32,6 +32,14 @@ struct ppi_symbols_place {
 /* Whether it lies in no file, but in memory of the process' own. */
 bool ppi_symbols_is_made(const struct ppi_symbols_place *place);
 
+/* The module of code made while running that has a name. */
+#define PPI_GENERATED "[generated code]"
+
+/* Whether a file is called as tools call where a process made code, with the
+ * process's number: perf-PID.map, jit-PID.dump, jitted-PID-NUMBER.so,
+ * "[JIT] tid PID". */
+bool ppi_is_generated(const char *path);
+
 /* Strings live as long as the struct ppi_symbols that gave them. */
 struct ppi_symbols_name {
 	const char *function; /* "module+0xADDRESS" when it has no name */
@@ -53,6 +61,9 @@ struct ppi_symbols_name {
 	 * function is one name for all such code of the process, and what would
 	 * give it names. Both NULL otherwise. */
 	const char *by_address, *advice;
+	/* Of code made while running: what perf calls its module, which has the
+	 * number of the process. NULL otherwise. */
+	const char *made_in;
 	/* Of the address and of its function, in the file as objdump prints
 	 * them; 0 unknown. */
 	uint64_t vaddr, start;

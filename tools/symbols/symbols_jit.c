@@ -319,6 +319,27 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 	return is_good;
 }
 
+/* ---- what files with such names are called ---- */
+
+bool ppi_is_generated(const char *path)
+{
+	static const char *const forms[] = { "perf-%*u.map%n", "jit-%*u.dump%n",
+		                             "jitted-%*u-%*u.so%n",
+		                             "[JIT] tid %*u%n" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		int length = 0;
+
+		(void)sscanf(name, forms[i], &length);
+		if (length && (!name[length] ||
+		               strcmp(name + length, " (deleted)") == 0))
+			return true;
+	}
+	return false;
+}
+
 /* ---- the processes ---- */
 
 /* What one process says of its code. */
@@ -450,14 +471,13 @@ bool ppi_symbols_in_processes(struct ppi_symbols *symbols,
 			note_quarrel(symbols);
 			return false;
 		}
-		if (!found) {
-			name->path = process->path;
-			name->module = process->path + strlen("/tmp/");
-		}
+		if (!found)
+			name->made_in = process->path;
 		found = text;
 	}
 	if (!found)
 		return false;
+	name->module = name->path = PPI_GENERATED;
 	name->function = found;
 	name->is_named = true;
 	return true;
@@ -471,6 +491,8 @@ void ppi_symbols_gather(struct ppi_symbols *symbols,
 
 	name->module = "[anonymous]";
 	name->path = "//anon";
+	if (ppi_is_generated(place->path))
+		name->made_in = ppi_symbols_keep(symbols, place->path);
 	ppi_symbols_by_address(symbols, place->address, name);
 	name->by_address = name->function;
 	/* what was forked lies at the same addresses */

@@ -140,13 +140,31 @@ static bool fits_thread(const char *word, const void *thing)
 	return thread->name[0] && fnmatch(word, thread->name, 0) == 0;
 }
 
+static bool fits_file(const char *word, const char *name, const char *path)
+{
+	return strcmp(word, name) == 0 || fnmatch(word, name, 0) == 0 ||
+	       fnmatch(word, path, 0) == 0;
+}
+
+/* Code made while running is asked for by the file that names it, too. */
 static bool fits_module(const char *word, const void *thing)
 {
 	const struct ppi_symbols_name *name = thing;
+	const char *slash = name->made_in ? strrchr(name->made_in, '/') : NULL;
 
-	return strcmp(word, name->module) == 0 ||
-	       fnmatch(word, name->module, 0) == 0 ||
-	       fnmatch(word, name->path, 0) == 0;
+	return fits_file(word, name->module, name->path) ||
+	       (name->made_in &&
+	        fits_file(word, slash ? slash + 1 : name->made_in,
+	                  name->made_in));
+}
+
+/* A row is of all processes that have its function. */
+static bool fits_row(const char *word, const void *thing)
+{
+	const struct ppi_symbols_name *name = thing;
+
+	return fits_module(word, name) ||
+	       (name->made_in && ppi_is_generated(word));
 }
 
 bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules)
@@ -162,8 +180,9 @@ bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules)
 
 		name.module = row->module;
 		name.path = row->path;
+		name.made_in = row->made_in;
 		if (row->self_weight || row->samples || !name.module ||
-		    fits_any(&list, fits_module, &name))
+		    fits_any(&list, fits_row, &name))
 			rows->rows[kept++] = *row;
 	}
 	if (is_good && modules)

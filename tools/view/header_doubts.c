@@ -222,9 +222,7 @@ static uint64_t sum_of(const struct ppi_nameless_list *list)
 /* What a JIT compiler made lies in no file. */
 static bool is_in_no_file(const struct ppi_nameless_list *list)
 {
-	const char *module = list->modules[0].module;
-
-	return module[0] == '[' || strstr(module, ".map");
+	return list->modules[0].module[0] == '[';
 }
 
 /* What helps against cut chains, "" where nothing does. */

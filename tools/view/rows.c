@@ -286,8 +286,10 @@ static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
 		.label = whose->label ? whose->label->text : NULL,
 		.is_named = place->name->is_named,
 	};
-	if (fold->keys & PPI_BY_MODULE)
+	if (fold->keys & PPI_BY_MODULE) {
 		row.module = place->name->module;
+		row.made_in = place->name->made_in;
+	}
 	for (size_t i = 0; i < PPI_TAGS; i++)
 		row.tags[i] = whose->tags[i] ? whose->tags[i]->text : NULL;
 	if (!ppi_vector_add(&fold->last_samples, sizeof(size_t), NULL, 1) ||

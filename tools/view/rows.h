@@ -21,6 +21,7 @@
  * where not folded by them. */
 struct ppi_row {
 	const char *function, *module, *path;
+	const char *made_in; /* of struct ppi_symbols_name, of one of its places */
 	const char *source_file; /* "" unknown */
 	uint64_t line;
 	uint64_t address;
