@@ -404,6 +404,17 @@ for one in 'hello world|bad:1:1: ' '{"a": 1}|bad:1:1: .*JSON' '<html>|bad:1:1: .
 	printf '%s\n' "${one%%|*}" >bad
 	refused "${one%%|*}" bad "${one#*|}"
 done
+printf 'main;a 5\nmain;b\001c 7\n' >bad
+refused "a control byte in a text" bad 'bad:2:7: .*control byte'
+printf 'main;a 5\nmain;\033[1mb\033[0m 7\n' >bad
+refused "colors in a text" bad 'bad:2:6: .*color'
+gzip -c bad >bad.gz
+refused "the same, compressed" bad.gz 'bad.gz:2:6: .*color'
+printf 'main;a 5\n\000' >bad
+refused "a zero byte behind a text" bad 'bad:2:1: .*control byte'
+refused "nothing at all" /dev/null '/dev/null. is empty'
+: | gzip >bad
+refused "nothing, compressed" bad 'bad. is empty'
 printf '\177ELF and so on' >bad
 refused "a program" bad 'ELF'
 printf '\375%s' 7zXZ >bad

@@ -31,13 +31,14 @@
 enum { NONE = -1, REPLACEMENT = 0xfffd };
 
 #ifdef HAVE_ZLIB
-/* What is not gzipped is read as it is. */
-static void *open_file(int fd)
+/* What is not gzipped is read as it is; twice as much as `bytes` is unpacked at
+ * once. */
+static void *open_file(int fd, unsigned bytes)
 {
 	gzFile file = gzdopen(fd, "rb");
 
 	if (file)
-		gzbuffer(file, 1u << 16);
+		gzbuffer(file, bytes);
 	return file;
 }
 
@@ -51,7 +52,7 @@ static bool rewind_file(void *file)
 	return gzrewind(file) == 0;
 }
 
-static int get_byte(struct ppi_import_text *text)
+static int read_byte(struct ppi_import_text *text)
 {
 	gzFile file = text->file;
 	int c = gzgetc(file), problem = Z_OK;
@@ -70,8 +71,9 @@ static int get_byte(struct ppi_import_text *text)
 	return EOF;
 }
 #else
-static void *open_file(int fd)
+static void *open_file(int fd, unsigned bytes)
 {
+	(void)bytes;
 	return fdopen(fd, "r");
 }
 
@@ -85,7 +87,7 @@ static bool rewind_file(void *file)
 	return fseek(file, 0, SEEK_SET) == 0;
 }
 
-static int get_byte(struct ppi_import_text *text)
+static int read_byte(struct ppi_import_text *text)
 {
 	int c = getc(text->file);
 
@@ -94,6 +96,13 @@ static int get_byte(struct ppi_import_text *text)
 	return c;
 }
 #endif
+
+static int get_byte(struct ppi_import_text *text)
+{
+	return text->begin_at < text->begin_count
+	               ? text->begin[text->begin_at++]
+	               : read_byte(text);
+}
 
 /* Whether zero bytes stand beside the first characters, which are ASCII in every
  * format that is read here. One alone proves nothing: a pprof file may begin with an
@@ -110,11 +119,12 @@ static bool is_wide(const unsigned char *begin, size_t count, size_t zero_at)
 /* A byte order mark says what follows, or the first characters do. */
 static void find_coding(struct ppi_import_text *text)
 {
-	unsigned char begin[8] = { 0 };
+	unsigned char *begin = text->begin;
 	size_t count = 0, mark = 0;
 	int c;
 
-	while (count < sizeof(begin) && (c = get_byte(text)) != EOF)
+	memset(begin, 0, sizeof(text->begin));
+	while (count < sizeof(text->begin) && (c = read_byte(text)) != EOF)
 		begin[count++] = (unsigned char)c;
 	text->pushed = NONE;
 	text->left_count = 0;
@@ -129,9 +139,8 @@ static void find_coding(struct ppi_import_text *text)
 		mark = 3;
 	if ((mark == 2 && begin[0] == 0xfe) || is_wide(begin, count, 0))
 		text->coding = PPI_TEXT_16_BIG;
-	rewind_file(text->file);
-	while (mark--)
-		get_byte(text);
+	text->begin_at = mark;
+	text->begin_count = count;
 }
 
 /* Back to the beginning. */
@@ -148,14 +157,15 @@ static bool rewind_text(struct ppi_import_text *text)
 }
 
 /* False with errno. */
-static bool open_text(struct ppi_import_text *text, const char *path)
+static bool open_text(struct ppi_import_text *text, const char *path,
+                      unsigned bytes)
 {
 	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 
 	*text = (struct ppi_import_text){ .pushed = NONE };
 	if (fd < 0)
 		return false;
-	text->file = open_file(fd);
+	text->file = open_file(fd, bytes);
 	if (!text->file) {
 		close(fd);
 		errno = ENOMEM;
@@ -236,7 +246,7 @@ static int next_byte(struct ppi_import_text *text)
 /* ---- what readers share ---- */
 
 /* Chains of a thousand frames with long names stay far below. */
-enum { LINE_BYTES_MAX = 1 << 20, BEGIN_BYTES = 65536 };
+enum { LINE_BYTES_MAX = 1 << 20, BEGIN_BYTES = 65536, HEAD_BYTES = 512 };
 
 portprof_status ppi_import_bad(const struct ppi_import *import, size_t column,
                                const char *words)
@@ -283,16 +293,10 @@ static char *first_line(char *text, bool *is_whole, uint64_t *number)
 	return NULL;
 }
 
-static bool is_text(const char *bytes, size_t count)
+static bool is_of_text(char byte)
 {
-	for (size_t i = 0; i < count; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-
-		if (byte == 127 || byte == 0 ||
-		    (byte < 32 && !strchr("\t\n\r", byte)))
-			return false;
-	}
-	return true;
+	return (unsigned char)byte >= 32 ? byte != 127
+	                                 : byte && strchr("\t\n\r", byte);
 }
 
 /* What a file is, and else why it is nothing that is read here. */
@@ -436,15 +440,33 @@ static void look_at_text(char *text, bool is_all, struct look *look)
 	}
 }
 
+/* A text but for some bytes. */
+static void look_at_odd(const char *bytes, struct look *look)
+{
+	look->line = look->column = 1;
+	for (; is_of_text(*bytes); bytes++) {
+		look->line += *bytes == '\n';
+		look->column = *bytes == '\n' ? 1 : look->column + 1;
+	}
+	look->reason = *bytes == '\033'
+	                       ? "escape sequences, such as those of color, are "
+	                         "not read: write the text without"
+	                       : "a control byte is here, which no folded stack "
+	                         "and no text of perf script has";
+}
+
+/* Other files than texts show it at once; of those few bytes are read. */
 static void look_at(struct ppi_import_text *source, struct look *look)
 {
 	char *begin = malloc(BEGIN_BYTES + 1);
-	size_t count = 0;
+	size_t count = 0, odd = 0;
 	int c = 0;
 
-	while (begin && count < BEGIN_BYTES &&
-	       (c = next_byte(source)) != EOF)
+	while (begin && count < (odd ? HEAD_BYTES : BEGIN_BYTES) &&
+	       (c = next_byte(source)) != EOF) {
 		begin[count++] = (char)c;
+		odd += !is_of_text((char)c);
+	}
 	if (begin && count) {
 		begin[count] = '\0';
 		look->reason = known_reason(begin, count);
@@ -453,8 +475,10 @@ static void look_at(struct ppi_import_text *source, struct look *look)
 		else if (ppi_import_is_gperftools((unsigned char *)begin,
 		                                  count))
 			look->kind = PPI_IMPORT_GPERFTOOLS;
-		else if (is_text(begin, count))
+		else if (odd == 0)
 			look_at_text(begin, c == EOF, look);
+		else if (odd <= count / 8)
+			look_at_odd(begin, look);
 	}
 	free(begin);
 }
@@ -464,7 +488,7 @@ static struct look look_at_file(const char *path)
 	struct ppi_import_text source;
 	struct look look = { 0 };
 
-	if (!open_text(&source, path))
+	if (!open_text(&source, path, HEAD_BYTES))
 		return look;
 	look_at(&source, &look);
 	close_text(&source);
@@ -673,7 +697,7 @@ portprof_status portprof_import_read(const char *path, uint64_t memory_max,
 		return ppi_refuse_null("portprof_import_read", "path");
 	if (!profile)
 		return ppi_refuse_null("portprof_import_read", "profile");
-	if (!open_text(&import.source, path)) {
+	if (!open_text(&import.source, path, BEGIN_BYTES)) {
 		fail_file(&import, errno);
 		return ppi_report(&why);
 	}

@@ -10,6 +10,8 @@
 struct ppi_import_text {
 	void *file; /* gzFile; without zlib FILE */
 	enum { PPI_TEXT_8, PPI_TEXT_16_LITTLE, PPI_TEXT_16_BIG } coding;
+	unsigned char begin[8]; /* looked at for the coding, and read again */
+	size_t begin_at, begin_count;
 	unsigned char left[4]; /* bytes of a character that are still to come */
 	size_t left_count;
 	int pushed; /* a byte, or a unit of UTF-16, read too far; -1: none */

@@ -30,6 +30,7 @@ struct gunzip_end {
 	size_t members;    /* whole ones that were taken */
 	uint64_t whole;    /* bytes of the file that they cover */
 	uint64_t size;     /* bytes of the file */
+	uint64_t contents; /* bytes of those members, unpacked */
 	bool is_cut;       /* the file ends within a member */
 	bool is_plain;     /* no gzip at all */
 };
@@ -155,6 +156,7 @@ static portprof_status read_members(struct reader *reader, take_fn *take,
 		if (status != PORTPROF_OK)
 			break;
 		end->members++;
+		end->contents += reader->member.count;
 		end->whole = reader->taken;
 	}
 	inflateEnd(&z);
@@ -214,6 +216,7 @@ static portprof_status gunzip_fd(int fd, struct ppi_bounds *bounds,
 			              reader->member.count);
 		if (status == PORTPROF_OK) {
 			end->members = 1;
+			end->contents = reader->member.count;
 			end->whole = reader->taken;
 		}
 	}
@@ -249,14 +252,15 @@ static portprof_status explain(portprof_status status, const char *name,
 	if (status == PORTPROF_E_NOMEM)
 		return ppi_fail(why, status, 0, "read profile",
 		                "out of memory while reading '%s'", name);
-	if (end->members > 0)
+	if (end->contents > 0)
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
-	                end->is_cut ? "'%s' is truncated in its first part: "
+	                end->whole == end->size
+	                            ? "'%s' is empty, so it is not a profile"
+	                : end->is_cut ? "'%s' is truncated in its first part: "
 	                              "nothing in it can be read"
-	                : end->size ? "'%s' is not a profile: its bytes are "
-	                              "no message of pprof's profile.proto"
-	                            : "'%s' is empty",
+	                            : "'%s' is not a profile: its bytes are "
+	                              "no message of pprof's profile.proto",
 	                name);
 }
 
@@ -328,7 +332,7 @@ portprof_status ppi_profile_read_fd(int fd, const char *name,
 	portprof_status status =
 		gunzip_fd(fd, &bounds, take_member, &raw, &end, &error);
 
-	if (status != PORTPROF_OK || end.members == 0)
+	if (status != PORTPROF_OK || end.contents == 0)
 		status = explain(status, name, &end, &bounds, error, why);
 	if (status == PORTPROF_OK)
 		status = build(&resolve, &end);
