@@ -144,6 +144,45 @@ done
 check "equal runs that differ: nothing in 19 of 20 tries (changed: $changed)" \
 	[ "$changed" -le 1 ]
 
+# Totals that were counted: few samples of many functions hide no change of theirs,
+# and equal ones show none.
+python3 - "$make" <<'EOF4'
+import random
+import runpy
+import sys
+given = runpy.run_path(sys.argv[1])
+chance = random.Random(7)
+MS = 1000000
+
+
+def write(path, total):
+    profile = given["Profile"]()
+    for i in range(60):
+        samples = max(1, round(chance.gauss(18, 4.5)))
+        profile.add([("main", "/x/app"), (f"f{i}", "/x/app")], samples,
+                    samples * MS)
+    stats = given["number"](5, total * MS)
+    profile.body.append(given["message"](1000, given["number"](1, 1) + given[
+        "message"](3, "perf") + given["message"](6, given["message"](
+            1, "cpu") + given["number"](4, 1) + given["number"](
+                5, 0) + given["number"](6, 1) + given["message"](7, stats))))
+    profile.write(path)
+
+
+for i in range(6):
+    write(f"count-b{i}", 1100 + chance.randrange(-8, 8))
+    write(f"count-s{i}", 1100 + chance.randrange(-8, 8))
+    write(f"count-a{i}", 1150 + chance.randrange(-8, 8))
+EOF4
+diff --base count-b? -- count-a?
+has "totals that were counted: 5 % of six runs a side" \
+	'total +\+0\.05[0-9]* s \(\+[45]\.[0-9] %\)$' out
+diff --base count-b? -- count-s?
+has "totals that were counted: equal ones" 'total .* %\), within noise$' out
+diff count-b0 count-a0
+has "totals that were counted: one run tells nothing of runs" \
+	'total .* %\), within noise$' out
+
 ### Two builds
 
 # folded text as perf script prints it: MODULE FUNCTION SAMPLES lines

@@ -233,11 +233,28 @@ static void judge(struct ppi_changes *changes)
 	}
 }
 
-static void judge_total(struct ppi_changes *changes)
+static bool is_counted(const struct ppi_changes_side *side)
 {
-	struct ppi_change *total = &changes->total;
+	return !side->series->view.is_left_out &&
+	       ppi_runs_are_counted(side->runs, side->series->report.subject);
+}
 
-	judge_one(changes, ppi_noise_limit(1), runs_limit(changes, 1), total);
+/* Where each run's total was counted, what runs of one side differ by is all of its
+ * error: no sampling is added, nor what rows of few samples seem to differ by. That
+ * is Student's t. */
+static void judge_total(const struct ppi_changes_side sides[2],
+                        struct ppi_changes *changes)
+{
+	double limit = runs_limit(changes, 1);
+	struct ppi_change *total = &changes->total;
+	double size = total->after - total->before;
+
+	if (limit > 0 && is_counted(&sides[0]) && is_counted(&sides[1])) {
+		total->error = sqrt(spread_of(changes, total).between);
+		total->is_noise = fabs(size) <= limit * total->error;
+	} else {
+		judge_one(changes, ppi_noise_limit(1), limit, total);
+	}
 }
 
 /* ---- rows ---- */
@@ -335,6 +352,9 @@ static bool fold_run(const struct ppi_changes_side *side, size_t run,
 		if (!weights)
 			return false;
 		view.weights = weights;
+		/* so that samples of other runs are passed over: nobody asks
+		 * how many a row has */
+		view.samples = weights;
 	}
 	is_good = ppi_rows_fold(&view, keys, rows);
 	free(weights);
@@ -443,7 +463,7 @@ bool ppi_changes_find(const struct ppi_changes_side sides[2],
 	    !find_common_spread(changes))
 		return false;
 	judge(changes);
-	judge_total(changes);
+	judge_total(sides, changes);
 	changes->tested = changes->count;
 	if (!leave_out(changes, asked))
 		return false;

@@ -17,6 +17,7 @@ struct ppi_run {
 	uint64_t *weights; /* by sample and event */
 	size_t samples;
 	uint64_t *totals;  /* by event; of this run alone */
+	bool is_counted;   /* the totals, not summed from samples */
 };
 
 static bool note_run(struct ppi_runs *runs, struct ppi_run *run)
@@ -32,6 +33,16 @@ static bool note_run(struct ppi_runs *runs, struct ppi_run *run)
 		memcpy(run->weights + i * events,
 		       portprof_profile_sample_get(runs->profile, i)->weights,
 		       events * sizeof(*run->weights));
+	return true;
+}
+
+static bool has_counts(const portprof_profile *profile)
+{
+	size_t events = portprof_profile_event_count(profile);
+
+	for (size_t e = 0; e < events; e++)
+		if (!portprof_profile_event_get(profile, e)->has_stats)
+			return false;
 	return true;
 }
 
@@ -64,6 +75,7 @@ static bool add_run(struct ppi_runs *runs, size_t number,
 	bool is_good;
 
 	run->totals = totals_of(profile);
+	run->is_counted = has_counts(profile);
 	if (number == 0) {
 		runs->profile = profile;
 	} else {
@@ -189,4 +201,18 @@ double ppi_runs_total(const struct ppi_runs *runs, size_t run,
 	for (size_t e = 0; e < count; e++)
 		total += (double)runs->runs[run].totals[events[e]];
 	return total;
+}
+
+bool ppi_runs_are_counted(const struct ppi_runs *runs,
+                          const struct ppi_subject *subject)
+{
+	if (subject->is_joined)
+		return false;
+	if (!runs->runs)
+		return portprof_profile_event_get(runs->profile, subject->event)
+			->has_stats;
+	for (size_t i = 0; i < runs->count; i++)
+		if (!runs->runs[i].is_counted)
+			return false;
+	return true;
 }

@@ -40,4 +40,9 @@ uint64_t *ppi_runs_weights(const struct ppi_runs *runs, size_t from, size_t to,
 double ppi_runs_total(const struct ppi_runs *runs, size_t run,
                       const struct ppi_subject *subject);
 
+/* Whether the totals were counted, so that chance has no part in which samples make
+ * them up. */
+bool ppi_runs_are_counted(const struct ppi_runs *runs,
+                          const struct ppi_subject *subject);
+
 #endif
