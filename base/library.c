@@ -11,10 +11,12 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #ifdef __linux__
 #include <sys/auxv.h>
 #endif
+#include <unistd.h>
 
 /* The program itself comes first; a loader is named in it, or it needs none. */
 static int find_loader(struct dl_phdr_info *info, size_t size, void *is_there)
@@ -71,6 +73,22 @@ bool ppi_library_load(const char *file, const char *const names[],
 close:
 	dlclose(library);
 	return false;
+}
+
+bool ppi_library_is_beside(void *code, const char *file)
+{
+	char path[4096];
+	Dl_info library;
+	const char *slash;
+
+	if (!dladdr(code, &library) || !library.dli_fname)
+		return false;
+	slash = strrchr(library.dli_fname, '/');
+	if (!slash)
+		return false;
+	snprintf(path, sizeof(path), "%.*s/%s",
+	         (int)(slash - library.dli_fname), library.dli_fname, file);
+	return access(path, R_OK) == 0;
 }
 
 /* By a handle that nobody closes. The program itself is found by no name, and

@@ -25,6 +25,10 @@ bool ppi_library_has_loader(void);
 bool ppi_library_load(const char *file, const char *const names[],
                       size_t count, void *functions);
 
+/* Whether a file of that name can be read in the directory of the shared object
+ * that this code is in. Loads nothing. */
+bool ppi_library_is_beside(void *code, const char *file);
+
 /*
  * The object that this code is in, the library or a plugin with the library
  * linked into it, is not unloaded from now on by any dlclose(3): what

@@ -10,6 +10,9 @@
 
 #include "base/library.h"
 
+#ifdef HAVE_LIBDW
+#include <libelf.h>
+#endif
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,16 +28,25 @@ static struct {
 
 static void *client;
 
-bool ppi_download_is_here(void)
+static bool load_client(void)
 {
 	static const char *const names[] = { "debuginfod_begin",
 	                                     "debuginfod_find_debuginfo" };
 
-#ifndef HAVE_LIBDW
-	return false;
-#endif
 	return ppi_library_load(CLIENT, names, sizeof(names) / sizeof(names[0]),
 	                        &functions);
+}
+
+/* It brings some thirty libraries along, which take a hundred times longer to load
+ * than to see that the file lies beside elfutils' other ones. */
+bool ppi_download_is_here(void)
+{
+#ifdef HAVE_LIBDW
+	return ppi_library_is_beside((void *)(size_t)elf_version, CLIENT) ||
+	       load_client();
+#else
+	return false;
+#endif
 }
 
 bool ppi_download_begin(const char **why)
@@ -53,7 +65,7 @@ bool ppi_download_begin(const char **why)
 		       "names the distribution's";
 		return false;
 	}
-	if (!ppi_download_is_here()) {
+	if (!load_client()) {
 		*why = "elfutils' " CLIENT " is not here: install it "
 		       "(libdebuginfod1, elfutils-debuginfod-client)";
 		return false;

@@ -11,12 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 static bool add_part(struct ppi_vector *parts, const char *file, uint64_t at,
                      uint64_t weight)
@@ -196,21 +199,55 @@ struct instruction {
 	char *text;
 };
 
-/* No shell: paths are of others. */
-static void become_objdump(const char *path, const char *from, const char *to,
-                           const int ends[2])
+/* This process's environment in the C locale; its strings are not copied. NULL
+ * when out of memory. */
+static char **plain_environment(void)
 {
-	int nothing = open("/dev/null", O_RDWR);
+	static char locale[] = "LC_ALL=C";
+	size_t count = 0, kept = 0;
+	char **list;
 
-	dup2(nothing, STDIN_FILENO);
-	dup2(ends[1], STDOUT_FILENO);
-	dup2(nothing, STDERR_FILENO);
-	close(ends[0]);
-	close(ends[1]);
-	setenv("LC_ALL", "C", 1);
-	execlp("objdump", "objdump", "-d", "--no-show-raw-insn", from, to,
-	       "--", path, (char *)NULL);
-	_exit(127);
+	while (environ[count])
+		count++;
+	list = calloc(count + 2, sizeof(*list));
+	for (size_t i = 0; list && i < count; i++)
+		if (strncmp(environ[i], locale, strlen("LC_ALL=")) != 0)
+			list[kept++] = environ[i];
+	if (list)
+		list[kept] = locale;
+	return list;
+}
+
+/* No shell: paths are of others. Spawned, since a fork copies the page tables of
+ * all that was read. Its errno, or 0. */
+static int start_objdump(const char *path, const char *from, const char *to,
+                         const int ends[2], pid_t *child)
+{
+	const char *const command[] = { "objdump", "-d", "--no-show-raw-insn",
+		                        from, to, "--", path, NULL };
+	char **environment = plain_environment();
+	posix_spawn_file_actions_t files;
+	int problem = posix_spawn_file_actions_init(&files);
+
+	if (problem || !environment) {
+		if (!problem)
+			posix_spawn_file_actions_destroy(&files);
+		free(environment);
+		return ENOMEM;
+	}
+	if (posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO) ||
+	    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+	                                     O_RDWR, 0) ||
+	    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
+	                                     O_RDWR, 0))
+		problem = ENOMEM;
+	if (!problem)
+		problem = posix_spawnp(child, command[0], &files, NULL,
+		                       (char *const *)(uintptr_t)command,
+		                       environment);
+	posix_spawn_file_actions_destroy(&files);
+	free(environment);
+	return problem;
 }
 
 /* "  401136:\tmov    %rsp,%rbp" */
@@ -228,54 +265,62 @@ static bool read_line(char *line, uint64_t *address, char **text)
 	return true;
 }
 
-static size_t read_all(FILE *in, const struct ppi_code *code,
-                       struct instruction **all)
+/* Into a vector of struct instruction. */
+static void read_all(FILE *in, const struct ppi_code *code,
+                     struct ppi_vector *found)
 {
 	char *line = NULL, *text;
-	size_t room = 0, count = 0, part = 0;
+	size_t room = 0, part = 0;
 	uint64_t address;
 
-	*all = calloc(INSTRUCTIONS_MAX, sizeof(**all));
-	while (*all && count < INSTRUCTIONS_MAX &&
+	while (found->count < INSTRUCTIONS_MAX &&
 	       getline(&line, &room, in) > 0) {
-		struct instruction *one = &(*all)[count];
+		struct instruction one = { 0 };
 
 		if (!read_line(line, &address, &text))
 			continue;
-		one->text = strdup(text);
-		if (!one->text)
-			break;
-		one->address = address;
-		count++;
+		one.address = address;
 		while (part < code->address_count &&
 		       code->addresses[part].at < address)
 			part++;
 		if (part < code->address_count &&
 		    code->addresses[part].at == address)
-			one->weight = code->addresses[part].weight;
+			one.weight = code->addresses[part].weight;
+		one.text = strdup(text);
+		if (!one.text || !ppi_vector_add(found, sizeof(one), &one, 1)) {
+			free(one.text);
+			break;
+		}
 	}
 	free(line);
-	return count;
 }
 
-/* How many; 0 and a sentence in `why` when objdump cannot be asked. */
-static size_t disassemble(const struct ppi_code *code,
-                          struct instruction **instructions, char *why,
-                          size_t why_bytes)
+/* Both ends close on exec. */
+static bool open_pipe(int ends[2])
+{
+	if (pipe(ends) != 0)
+		return false;
+	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+	return true;
+}
+
+/* None, and a sentence in `why`, when objdump cannot be asked. */
+static void disassemble(const struct ppi_code *code,
+                        struct ppi_vector *instructions, char *why,
+                        size_t why_bytes)
 {
 	uint64_t last, first;
 	char from[64], to[64];
-	size_t count = 0;
-	int ends[2], status = 0;
-	pid_t child;
+	int ends[2], problem;
+	pid_t child = 0;
 	FILE *in;
 
-	*instructions = NULL;
 	snprintf(why, why_bytes, "objdump printed nothing for this file");
 	if (!code->address_count || code->path[0] != '/') {
 		snprintf(why, why_bytes,
 		         "no readable file has this code");
-		return 0;
+		return;
 	}
 	last = code->addresses[code->address_count - 1].at;
 	first = code->start && code->start <= code->addresses[0].at
@@ -283,24 +328,22 @@ static size_t disassemble(const struct ppi_code *code,
 	                : code->addresses[0].at;
 	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, first);
 	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, last + 32);
-	if (pipe(ends) != 0)
-		return 0;
-	child = fork();
-	if (child == 0)
-		become_objdump(code->path, from, to, ends);
+	if (!open_pipe(ends))
+		return;
+	problem = start_objdump(code->path, from, to, ends, &child);
 	close(ends[1]);
-	in = child > 0 ? fdopen(ends[0], "r") : NULL;
+	in = problem ? NULL : fdopen(ends[0], "r");
 	if (in) {
-		count = read_all(in, code, instructions);
+		read_all(in, code, instructions);
 		fclose(in);
 	} else {
 		close(ends[0]);
 	}
-	if (child > 0 && waitpid(child, &status, 0) == child &&
-	    WIFEXITED(status) && WEXITSTATUS(status) == 127)
+	if (problem == ENOENT)
 		snprintf(why, why_bytes,
 		         "objdump is not installed (Debian: binutils)");
-	return count;
+	while (!problem && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 static void free_instructions(struct instruction *instructions, size_t count)
@@ -419,12 +462,14 @@ void ppi_listing_source(const struct ppi_code *code, const char *file,
 void ppi_listing_instructions(const struct ppi_code *code, unsigned around,
                               struct ppi_listing *listing)
 {
-	struct ppi_vector lines = { 0 };
+	struct ppi_vector lines = { 0 }, instructions = { 0 };
 	struct instruction *all;
 	size_t count, last = 0;
 
 	*listing = (struct ppi_listing){ 0 };
-	count = disassemble(code, &all, listing->why, sizeof(listing->why));
+	disassemble(code, &instructions, listing->why, sizeof(listing->why));
+	all = instructions.data;
+	count = instructions.count;
 	if (count)
 		listing->why[0] = '\0';
 	for (size_t i = 0; i < count; i++) {

@@ -67,6 +67,12 @@ enum { GIVEN_MAX = 64 };
 
 /* ---- each location ---- */
 
+/* Every 64-bit Unix keeps it in the upper half. */
+static bool is_in_kernel(uint64_t address)
+{
+	return address >> 63;
+}
+
 static void place_of(const portprof_profile *profile,
                      const portprof_profile_location *location,
                      struct ppi_symbols_place *place)
@@ -207,6 +213,9 @@ static void find_more(struct ppi_symbols *symbols,
 
 	if (has_all && !ppi_symbols_wants_frames(symbols))
 		return;
+	/* the kernel's list of symbols has no lines, and takes long to read */
+	if (name->is_named && is_in_kernel(place->address))
+		return;
 	/* of code in memory the map of its process decides */
 	if (has_all && !place->pid_count) {
 		ppi_symbols_find_frames(symbols, place, name);
@@ -266,8 +275,7 @@ static void name_location(const portprof_profile *profile, size_t index,
 		take_given(profile, index, symbols, &place, name);
 	else
 		ppi_symbols_find(symbols, &place, name);
-	/* every 64-bit Unix keeps its kernel in the upper half */
-	name->is_kernel = location->address >> 63;
+	name->is_kernel = is_in_kernel(location->address);
 	name->is_first = ppi_chain_may_begin(name);
 	/* what a register held that was no frame pointer; files that name
 	 * their code themselves, or that others wrote, are believed */
