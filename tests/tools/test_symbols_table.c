@@ -171,31 +171,59 @@ static void nothing_kept_has_no_keys(void **state)
 	assert_null(ppi_kept_find(NULL, NULL, &bytes));
 }
 
-/* How many values of so many bytes it takes until it is full. */
-static unsigned fill(struct ppi_kept *kept, size_t bytes)
-{
-	char key[32], *value;
-	size_t found;
+enum { SMALL = 100, SMALL_BYTES = 1000 };
 
-	for (unsigned i = 0;; i++) {
+static void keep(struct ppi_kept *kept, const char *key, size_t bytes)
+{
+	void *value = ppi_kept_room(kept, key, bytes);
+
+	assert_non_null(value);
+	memset(value, key[0], bytes);
+	ppi_kept_done(kept);
+}
+
+/* Numbers from the first on, as long as there is room. */
+static void keep_numbers(struct ppi_kept *kept, unsigned first, unsigned behind)
+{
+	for (unsigned i = first; i < behind; i++) {
+		char key[32], *value;
+
 		snprintf(key, sizeof(key), "%u", i);
-		value = ppi_kept_room(kept, key, bytes);
+		value = ppi_kept_room(kept, key, SMALL_BYTES);
 		if (!value)
-			return i;
-		memset(value, (int)i, bytes);
+			return;
+		memset(value, (int)i, SMALL_BYTES);
 		ppi_kept_done(kept);
-		value = (char *)(uintptr_t)ppi_kept_find(kept, "0", &found);
-		assert_non_null(value);
-		assert_int_equal(found, bytes);
-		assert_int_equal(value[bytes - 1], 0);
 	}
 }
 
-/* What a process has taken stays, and the next one begins anew. */
-static void a_full_one_is_begun_anew(void **state)
+/* How many of them are there, each with its value. */
+static unsigned count_kept(struct ppi_kept *kept, unsigned first,
+                           unsigned behind)
+{
+	unsigned count = 0;
+
+	for (unsigned i = first; i < behind; i++) {
+		const char *value;
+		char key[32];
+		size_t found;
+
+		snprintf(key, sizeof(key), "%u", i);
+		value = ppi_kept_find(kept, key, &found);
+		if (!value)
+			continue;
+		assert_int_equal(found, SMALL_BYTES);
+		assert_int_equal((unsigned char)value[0], i & 0xff);
+		assert_int_equal((unsigned char)value[SMALL_BYTES - 1], i & 0xff);
+		count++;
+	}
+	return count;
+}
+
+/* Who begins makes room where there was none. */
+static void a_full_one_keeps_what_is_asked_for(void **state)
 {
 	struct ppi_kept *kept = ppi_kept_new(KEPT_BYTES);
-	unsigned count;
 	size_t bytes;
 
 	(void)state;
@@ -204,15 +232,31 @@ static void a_full_one_is_begun_anew(void **state)
 	assert_null(ppi_kept_room(kept, "0", 1));
 	assert_null(ppi_kept_find(kept, "0", &bytes));
 	ppi_kept_begin(kept);
-	count = fill(kept, 1000);
-	assert_in_range(count, 100, KEPT_BYTES / 1000);
-	assert_null(ppi_kept_room(kept, "small", 1));
-	assert_non_null(ppi_kept_find(kept, "0", &bytes));
-	ppi_kept_begin(kept);
-	assert_null(ppi_kept_find(kept, "0", &bytes));
-	assert_int_equal(fill(kept, 1000), count);
+	keep(kept, "large", KEPT_BYTES / 3);
+	keep(kept, "other", KEPT_BYTES / 4);
+	keep_numbers(kept, 0, SMALL);
+	/* of large ones the one that all ask for stays, though others come */
+	for (unsigned turn = 0; turn < 4; turn++) {
+		assert_null(ppi_kept_room(kept, "no room", KEPT_BYTES / 2));
+		ppi_kept_begin(kept);
+		assert_int_equal(count_kept(kept, 0, SMALL / 2), SMALL / 2);
+		assert_non_null(ppi_kept_find(kept, "large", &bytes));
+		assert_int_equal(bytes, KEPT_BYTES / 3);
+		assert_null(ppi_kept_find(kept, "other", &bytes));
+		assert_null(ppi_kept_find(kept, "new", &bytes));
+		keep(kept, "new", KEPT_BYTES / 5);
+	}
+	/* of small ones those that are asked for; what a process has taken stays as long
+	 * as it lives */
+	for (unsigned turn = 1; turn < 4; turn++) {
+		keep_numbers(kept, turn * 10000, (turn + 1) * 10000);
+		assert_int_equal(count_kept(kept, 0, SMALL / 2), SMALL / 2);
+		ppi_kept_begin(kept);
+	}
+	assert_int_equal(count_kept(kept, 0, SMALL / 2), SMALL / 2);
+	assert_int_equal(count_kept(kept, SMALL / 2, SMALL), 0);
+	assert_in_range(count_kept(kept, 30000, 40000), SMALL, 1000);
 	/* what would take most of it is not kept, and nothing goes for it */
-	ppi_kept_begin(kept);
 	assert_null(ppi_kept_room(kept, "large", KEPT_BYTES - 1));
 	assert_non_null(ppi_kept_room(kept, "small", 1));
 	ppi_kept_free(kept);
@@ -238,7 +282,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_kept_table_is_the_same,
 		                          tear_down),
 		cmocka_unit_test(nothing_kept_has_no_keys),
-		cmocka_unit_test(a_full_one_is_begun_anew),
+		cmocka_unit_test(a_full_one_keeps_what_is_asked_for),
 	};
 
 	return cmocka_run_group_tests_name("symbols table", tests, NULL, NULL);

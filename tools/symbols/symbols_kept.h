@@ -3,8 +3,9 @@
  * What was found out about files and their code, kept for the next window of a
  * recording. Windows are named by a process each, one after the other, which ends with
  * all that it read of files that others wrote; what they have in common is in memory
- * that they share, of a fixed size, and which nobody else reads. When it is full, or
- * old, the next process begins it anew.
+ * that they share, of a fixed size, and which nobody else reads. When it is full, the
+ * next process leaves out what is large, or was not asked for of late; when it is old,
+ * it begins anew.
  */
 #ifndef PPI_SYMBOLS_KEPT_H
 #define PPI_SYMBOLS_KEPT_H
