@@ -53,6 +53,8 @@ libportprof_core_la_SOURCES += \
 	api/core/label.h \
 	api/core/label_find.c \
 	api/core/label_find.h \
+	api/core/label_process.c \
+	api/core/label_process.h \
 	api/core/lone_call.h \
 	api/core/open.c \
 	api/core/open.h \
