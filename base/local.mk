@@ -5,6 +5,7 @@
 #   clock_ns        clocks; CPU time by each system's rules (cpu_clock_read: its calls)
 #   thread          threads: ids, names, CPU clocks
 #   label_store     whose work threads do: memory that handlers and recorders read
+#   label_memory    the memory itself, and changes of sets with their times
 #   label_look      reads it, of this or another process
 #   label_post      hands it to the recorder
 #   processes       what processes have mapped, their memory, whose they are
@@ -54,6 +55,8 @@ libportprof_base_la_SOURCES = \
 	base/kernel_symbols.h \
 	base/label_look.c \
 	base/label_look.h \
+	base/label_memory.c \
+	base/label_memory.h \
 	base/label_post.c \
 	base/label_post.h \
 	base/label_store.c \

@@ -50,7 +50,7 @@ static void put(struct ppi_label_thread *slot, uint64_t time_ns,
 	                   (position & ((1 << RING_LOG2) - 1)) *
 	                           sizeof(change));
 
-	if (pwrite(ppi_label_store_fd(), &change, sizeof(change), at) !=
+	if (pwrite(ppi_label_memory_fd(), &change, sizeof(change), at) !=
 	    sizeof(change))
 		abort();
 }
@@ -87,6 +87,6 @@ void sim_label(int64_t tid, const portprof_label_set *set, uint64_t time_ns)
 	if (!slot)
 		return;
 	atomic_store(&slot->current, number_of(set));
-	if (atomic_load(&store->timed_from) && ppi_label_store_fd() >= 0)
+	if (atomic_load(&store->timed_from) && ppi_label_memory_fd() >= 0)
 		put_timed(store, slot, time_ns, number_of(set));
 }
