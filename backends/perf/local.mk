@@ -25,6 +25,8 @@ PERF_SOURCES = \
 	backends/perf/events/perf_tracepoint.c \
 	backends/perf/kernel/perf_attr.c \
 	backends/perf/kernel/perf_attr.h \
+	backends/perf/kernel/perf_build_id.c \
+	backends/perf/kernel/perf_build_id.h \
 	backends/perf/kernel/perf_kernel.h \
 	backends/perf/kernel/perf_own.h \
 	backends/perf/kernel/perf_proc.c \

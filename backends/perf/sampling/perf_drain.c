@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the kernel's records to ours: weights, threads, modules, losses. */
+#include "backends/perf/kernel/perf_build_id.h"
 #include "backends/perf/kernel/perf_proc.h"
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"

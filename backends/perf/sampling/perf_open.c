@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a sampling session: which layout, how large, which threads. */
 #include "backends/perf/events/perf_sysfs.h"
+#include "backends/perf/kernel/perf_build_id.h"
 #include "backends/perf/kernel/perf_proc.h"
 #include "backends/perf/kernel/perf_rate.h"
 #include "backends/perf/kernel/perf_refusal.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Synthesized records: processes, names and mappings from before the session. */
+#include "backends/perf/kernel/perf_build_id.h"
 #include "backends/perf/kernel/perf_proc.h"
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_family.h"

@@ -4,7 +4,7 @@
 #ifndef PERF_SIDES_H
 #define PERF_SIDES_H
 
-#include "backends/perf/kernel/perf_proc.h"
+#include "backends/perf/kernel/perf_build_id.h"
 #include "backends/perf/session/perf_session.h"
 
 /* A record of ours that waits for room. */
