@@ -177,6 +177,7 @@ if HAVE_LIBELF
 libportprof_tools_la_SOURCES += \
 	tools/doctor/doctor_elf.c \
 	tools/symbols/symbols_file.c \
+	tools/symbols/symbols_find.c \
 	tools/symbols/symbols_go.c \
 	tools/symbols/symbols_elf.c \
 	tools/symbols/symbols_elf.h

@@ -143,4 +143,10 @@ int ppi_debug_find_rest(const char *path, const char *name,
  * NULL when out of memory. */
 char *ppi_debug_beside(const char *path, const char *name);
 
+/* Text of its own, to be freed; NULL when out of memory. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+char *ppi_debug_print(const char *format, ...);
+
 #endif
