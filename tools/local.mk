@@ -223,7 +223,7 @@ endif
 if HAVE_CURSES
 libportprof_tools_la_SOURCES += \
 	tools/screen/screen_draw.c tools/screen/screen_keys.c \
-	tools/screen/screen_turns.c
+	tools/screen/screen_list.c tools/screen/screen_turns.c
 else
 libportprof_tools_la_SOURCES += tools/screen/screen_stub.c
 endif

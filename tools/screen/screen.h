@@ -2,12 +2,13 @@
 /*
  * A profile on a whole terminal, for top, which records meanwhile, and for browse:
  *
- *   screen_draw.c  the terminal: head, columns, rows, the listing of a function
+ *   screen_draw.c  the terminal: head, columns, rows
+ *   screen_list.c  the listing of a function
  *   screen_keys.c  what keys do
  *   screen_rows.c  the rows of a table: of all, and of what is recent
  *   screen_states.c  what threads did: running, ready, blocked
  *   screen_tree.c  rows of the tree of calls, of which branches are open
- *   screen_stub.c  instead of the first two in a build without curses
+ *   screen_stub.c  instead of the first three in a build without curses
  */
 #ifndef PPI_SCREEN_H
 #define PPI_SCREEN_H

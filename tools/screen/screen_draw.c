@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the screen of portprof top and browse shows: a head, tables, listings, help. */
+/* What the screen of portprof top and browse shows: a head, tables, help. */
 #include "config.h"
 
 #include "tools/screen/screen_state.h"
 
 #include "base/clock_ns.h"
 #include "base/text.h"
-#include "tools/view/code.h"
 #include "tools/view/short_names.h"
 
 #include <curses.h>
@@ -21,8 +20,7 @@
 
 /* ---- lines ---- */
 
-/* A text that is cut at the end of the screen. */
-static void put(int y, int x, const char *text)
+void ppi_screen_put(int y, int x, const char *text)
 {
 	if (y < LINES && x < COLS)
 		mvaddnstr(y, x, text,
@@ -56,9 +54,9 @@ static int put_wrapped(int y, int most, const char *text)
 		y++;
 		text += end + (text[end] == ' ');
 	}
-	put(y, 0, text);
+	ppi_screen_put(y, 0, text);
 	if (ppi_text_fit(text, room) < strlen(text) && COLS > 3)
-		put(y, COLS - 3, "...");
+		ppi_screen_put(y, COLS - 3, "...");
 	return y + 1;
 }
 
@@ -68,10 +66,7 @@ static int head_lines(void)
 	return LINES >= 16 ? LINES / 8 : 1;
 }
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void put_words(int y, int x, const char *words, ...)
+void ppi_screen_put_words(int y, int x, const char *words, ...)
 {
 	char line[1024];
 	va_list values;
@@ -79,7 +74,7 @@ static void put_words(int y, int x, const char *words, ...)
 	va_start(values, words);
 	vsnprintf(line, sizeof(line), words, values);
 	va_end(values);
-	put(y, x, line);
+	ppi_screen_put(y, x, line);
 }
 
 /* ---- the head: what, for how long, and how far it can be believed ---- */
@@ -102,10 +97,10 @@ static void draw_title(const struct ppi_screen *screen,
 	                    (int)ppi_text_width(target) + length > COLS)
 		target = slash + 1;
 	attron(A_BOLD);
-	put_words(0, 0, "portprof %s: %s", title->verb, target);
+	ppi_screen_put_words(0, 0, "portprof %s: %s", title->verb, target);
 	attroff(A_BOLD);
 	if (length < COLS)
-		put(0, COLS - length, right);
+		ppi_screen_put(0, COLS - length, right);
 }
 
 /* From line `y`; the line after it. */
@@ -119,7 +114,7 @@ static int draw_account(const struct ppi_screen *screen,
 	struct ppi_scale scale;
 
 	if (!head->is_known) {
-		put(y, 0, "waiting for the first samples");
+		ppi_screen_put(y, 0, "waiting for the first samples");
 		return y + 2;
 	}
 	if (head->has_stats && stats->granted_hz > 0)
@@ -253,7 +248,7 @@ static int draw_note(const struct ppi_screen *screen,
 
 /* ---- columns ---- */
 
-enum { NUMBER_WIDTH = 9, MODULE_WIDTH = 18, MODULE_LEAST = 12,
+enum { MODULE_WIDTH = 18, MODULE_LEAST = 12,
        NAME_LEAST = 24, NAME_GOOD = 36 };
 
 /* Which fit: names need their part, and a narrow screen has the one share that
@@ -281,7 +276,7 @@ static struct columns columns_of(const struct ppi_screen *screen)
 	bool has_modules = screen->table == PPI_SCREEN_FUNCTIONS ||
 	                   screen->function || is_tree;
 	struct columns columns = { .has_recent = is_live };
-	int room = COLS - NAME_LEAST - NUMBER_WIDTH;
+	int room = COLS - NAME_LEAST - PPI_SCREEN_NUMBER;
 
 	/* one of them is always there */
 	if (is_tree)
@@ -289,24 +284,26 @@ static struct columns columns_of(const struct ppi_screen *screen)
 	else if (!is_live)
 		columns.has_all = true;
 	if (!columns.has_all)
-		columns.has_all = take_room(&room, NUMBER_WIDTH, true);
+		columns.has_all = take_room(&room, PPI_SCREEN_NUMBER, true);
 	columns.has_states =
-		take_room(&room, PPI_STATES * NUMBER_WIDTH,
+		take_room(&room, PPI_STATES * PPI_SCREEN_NUMBER,
 	                  screen->head.states && !is_tree);
 	if (!columns.has_calls)
-		columns.has_calls = take_room(&room, NUMBER_WIDTH, has_calls);
+		columns.has_calls =
+			take_room(&room, PPI_SCREEN_NUMBER, has_calls);
 	if (take_room(&room, MODULE_LEAST + 1, has_modules))
 		columns.module_width = MODULE_LEAST;
 	room -= NAME_GOOD - NAME_LEAST;
-	columns.has_samples = take_room(&room, NUMBER_WIDTH + 1,
+	columns.has_samples = take_room(&room, PPI_SCREEN_NUMBER + 1,
 	                                !is_tree && !columns.has_states);
 	if (columns.module_width &&
 	    take_room(&room, MODULE_WIDTH - MODULE_LEAST, true))
 		columns.module_width = MODULE_WIDTH;
-	columns.name_at = NUMBER_WIDTH * (columns.has_recent + columns.has_all +
-	                                  columns.has_calls +
-	                                  PPI_STATES * columns.has_states) +
-	                  (columns.has_samples ? NUMBER_WIDTH + 1 : 0) +
+	columns.name_at = PPI_SCREEN_NUMBER *
+	                          (columns.has_recent + columns.has_all +
+	                           columns.has_calls +
+	                           PPI_STATES * columns.has_states) +
+	                  (columns.has_samples ? PPI_SCREEN_NUMBER + 1 : 0) +
 	                  (columns.module_width ? columns.module_width + 1
 	                                        : 0) + 1;
 	return columns;
@@ -337,9 +334,9 @@ static const char *head_of(const struct ppi_screen *screen, bool is_callees,
 
 static int put_head(int y, int x, const char *name, bool is_sorted)
 {
-	put_words(y, x, "%*s%s", NUMBER_WIDTH - is_sorted, name,
-	          is_sorted ? "*" : "");
-	return x + NUMBER_WIDTH;
+	ppi_screen_put_words(y, x, "%*s%s", PPI_SCREEN_NUMBER - is_sorted, name,
+	                     is_sorted ? "*" : "");
+	return x + PPI_SCREEN_NUMBER;
 }
 
 static void draw_head(const struct ppi_screen *screen, int y,
@@ -367,12 +364,14 @@ static void draw_head(const struct ppi_screen *screen, int y,
 		x = put_head(y, x, "w/ calls",
 		             screen->order == PPI_SCREEN_CALLS && !is_tree);
 	if (columns->has_samples) {
-		put_words(y, x, "%*s", NUMBER_WIDTH + 1, "samples");
-		x += NUMBER_WIDTH + 1;
+		ppi_screen_put_words(y, x, "%*s", PPI_SCREEN_NUMBER + 1,
+		                     "samples");
+		x += PPI_SCREEN_NUMBER + 1;
 	}
 	if (columns->module_width)
-		put(y, x + 1, "MODULE");
-	put(y, columns->name_at, head_of(screen, is_callees, room, sizeof(room)));
+		ppi_screen_put(y, x + 1, "MODULE");
+	ppi_screen_put(y, columns->name_at,
+	               head_of(screen, is_callees, room, sizeof(room)));
 	attroff(A_BOLD | A_UNDERLINE);
 }
 
@@ -399,11 +398,11 @@ const char *ppi_screen_row_name(const struct ppi_screen *screen,
 	}
 }
 
-static int put_share(int y, int x, uint64_t weight, uint64_t total)
+int ppi_screen_put_share(int y, int x, uint64_t weight, uint64_t total)
 {
-	put_words(y, x, "%*.1f %%", NUMBER_WIDTH - 2,
-	          ppi_percent(weight, total));
-	return x + NUMBER_WIDTH;
+	ppi_screen_put_words(y, x, "%*.1f %%", PPI_SCREEN_NUMBER - 2,
+	                     ppi_percent(weight, total));
+	return x + PPI_SCREEN_NUMBER;
 }
 
 static void put_name(const struct ppi_screen *screen, int y, int x,
@@ -415,12 +414,14 @@ static void put_name(const struct ppi_screen *screen, int y, int x,
 	int most = COLS - x;
 
 	if (is_table && screen->table == PPI_SCREEN_THREADS) {
-		put_words(y, x, "%s/%" PRIu32 " of process %" PRIu32,
-		          name[0] ? name : "?", row->tid, row->pid);
+		ppi_screen_put_words(y, x,
+		                     "%s/%" PRIu32 " of process %" PRIu32,
+		                     name[0] ? name : "?", row->tid, row->pid);
 		return;
 	}
 	if (is_table && screen->table == PPI_SCREEN_PROCESSES) {
-		put_words(y, x, "%s/%" PRIu32, name[0] ? name : "?", row->pid);
+		ppi_screen_put_words(y, x, "%s/%" PRIu32,
+		                     name[0] ? name : "?", row->pid);
 		return;
 	}
 	if (is_table && screen->table == PPI_SCREEN_WAITS && row->on[0]) {
@@ -428,7 +429,7 @@ static void put_name(const struct ppi_screen *screen, int y, int x,
 
 		snprintf(line, sizeof(line), "%s on %s", name,
 		         ppi_shown(row->on, on));
-		put(y, x, ppi_fit_name(line, (size_t)most, fits));
+		ppi_screen_put(y, x, ppi_fit_name(line, (size_t)most, fits));
 		return;
 	}
 	if (is_table && screen->table == PPI_SCREEN_TREE) {
@@ -438,16 +439,17 @@ static void put_name(const struct ppi_screen *screen, int y, int x,
 		if (indent > most - NAME_LEAST)
 			indent = most > NAME_LEAST ? most - NAME_LEAST : 0;
 		x += indent;
-		put(y, x, !row->has_children ? "  "
-		          : row->is_open     ? "- "
-		                             : "+ ");
+		ppi_screen_put(y, x, !row->has_children ? "  "
+		                     : row->is_open     ? "- "
+		                                        : "+ ");
 		x += 2;
 		most = COLS - x;
 	}
 	/* what has no code is in no module */
 	if (most > 0)
-		put(y, x, name[0] ? ppi_fit_name(name, (size_t)most, fits)
-		                  : "(none)");
+		ppi_screen_put(y, x,
+		               name[0] ? ppi_fit_name(name, (size_t)most, fits)
+		                       : "(none)");
 }
 
 static void draw_row(const struct ppi_screen *screen, int y,
@@ -460,18 +462,21 @@ static void draw_row(const struct ppi_screen *screen, int y,
 
 	mvhline(y, 0, ' ', COLS);
 	if (columns->has_recent)
-		x = put_share(y, x, row->recent_weight, rows->recent_total);
+		x = ppi_screen_put_share(y, x, row->recent_weight,
+		                         rows->recent_total);
 	if (columns->has_all)
-		x = put_share(y, x, row->self_weight, rows->total);
+		x = ppi_screen_put_share(y, x, row->self_weight, rows->total);
 	for (int i = 0; columns->has_states && i < PPI_STATES; i++)
-		x = put_share(y, x, row->states[i], rows->total);
+		x = ppi_screen_put_share(y, x, row->states[i], rows->total);
 	if (columns->has_calls && screen->function)
-		x += NUMBER_WIDTH;
+		x += PPI_SCREEN_NUMBER;
 	else if (columns->has_calls)
-		x = put_share(y, x, row->total_weight, rows->total);
+		x = ppi_screen_put_share(y, x, row->total_weight,
+		                         rows->total);
 	if (columns->has_samples) {
-		put_words(y, x, "%*" PRIu64, NUMBER_WIDTH + 1, row->samples);
-		x += NUMBER_WIDTH + 1;
+		ppi_screen_put_words(y, x, "%*" PRIu64, PPI_SCREEN_NUMBER + 1,
+		                     row->samples);
+		x += PPI_SCREEN_NUMBER + 1;
 	}
 	if (columns->module_width) {
 		const char *of = ppi_shown(row->module, module);
@@ -528,159 +533,6 @@ static void draw_tables(struct ppi_screen *screen, int y)
 	}
 }
 
-/* ---- the listing of a function ---- */
-
-void ppi_screen_unlist(struct ppi_screen *screen)
-{
-	for (size_t i = 0; i < screen->lines.count; i++)
-		free(PPI_AT(&screen->lines, struct ppi_screen_line)[i].text);
-	ppi_vector_free(&screen->lines);
-	free(screen->listed);
-	screen->listed = NULL;
-	screen->first_line = 0;
-}
-
-static bool add_line(struct ppi_screen *screen, const char *text, double share,
-                     bool is_title)
-{
-	struct ppi_screen_line line = { strdup(text), share, is_title };
-
-	if (line.text &&
-	    ppi_vector_add(&screen->lines, sizeof(line), &line, 1))
-		return true;
-	free(line.text);
-	return false;
-}
-
-static bool add_listing(struct ppi_screen *screen, const char *title,
-                        const struct ppi_code *code,
-                        const struct ppi_listing *listing, bool is_hex)
-{
-	bool is_good = add_line(screen, title, 0, true);
-	char text[1200];
-
-	if (is_good && listing->why[0]) {
-		snprintf(text, sizeof(text), "  (%s)", listing->why);
-		is_good = add_line(screen, text, 0, false);
-	}
-	for (size_t i = 0; is_good && i < listing->count; i++) {
-		const struct ppi_shown_line *one = &listing->lines[i];
-
-		if (one->has_gap)
-			is_good = add_line(screen, "    ...", 0, false);
-		snprintf(text, sizeof(text),
-		         is_hex ? "%9" PRIx64 "  %s" : "%6" PRIu64 "  %s",
-		         one->at, one->text);
-		for (char *at = text; *at; at++)
-			if (*at == '\t')
-				*at = ' ';
-		is_good = is_good &&
-		          add_line(screen, text,
-		                   ppi_percent(one->weight, code->weight),
-		                   false);
-	}
-	return is_good;
-}
-
-static bool list_code(struct ppi_screen *screen, const struct ppi_code *code)
-{
-	enum { AROUND = 3, FILES_MAX = 4 };
-	struct ppi_listing listing;
-	bool is_good = true;
-	size_t shown = 0;
-
-	do {
-		const char *file = shown < code->file_count
-		                           ? code->files[shown].name
-		                           : NULL;
-
-		ppi_listing_source(code, file, AROUND, &listing);
-		is_good = add_listing(screen, file ? file : "Source", code,
-		                      &listing, false);
-		ppi_listing_free(&listing);
-	} while (is_good && ++shown < code->file_count && shown < FILES_MAX);
-	ppi_listing_instructions(code, AROUND, &listing);
-	is_good = is_good && add_listing(screen, "Instructions", code, &listing,
-	                                 true);
-	ppi_listing_free(&listing);
-	return is_good;
-}
-
-/* Lines take time to find, so that nobody does before they are wanted. */
-void ppi_screen_list(struct ppi_screen *screen, const char *function)
-{
-	struct ppi_screen_data *data = screen->data;
-	struct ppi_named named = { 0 };
-	struct ppi_screen_wish wish = ppi_screen_wish(screen);
-	struct ppi_subject subject = { 0 };
-	struct ppi_view view = { 0 };
-	struct ppi_code code;
-	bool is_good = false;
-
-	memset(&code, 0, sizeof(code));
-	put(screen->note_at, 0, "looking for lines ...");
-	clrtoeol();
-	refresh();
-	pthread_mutex_lock(&data->lock);
-	if (data->head && data->all.profile)
-		named.symbols = ppi_symbols_new(
-			portprof_profile_origin_get(data->head)->start_ns);
-	if (named.symbols) {
-		ppi_symbols_look_in(named.symbols, data->sources.debug_folder);
-		ppi_symbols_look_below(named.symbols, data->sources.root);
-		named.names = ppi_name_locations(data->all.profile,
-		                                 named.symbols);
-	}
-	view.profile = data->all.profile;
-	view.names = named.names;
-	ppi_screen_unlist(screen);
-	if (named.names && ppi_screen_subject(view.profile, &wish, &subject)) {
-		ppi_subject_show(&subject, &view);
-		is_good = ppi_code_find(&view, &named, function, &code);
-	}
-	if (is_good && code.function && code.weight)
-		is_good = list_code(screen, &code);
-	if (is_good && code.function)
-		screen->listed = strdup(code.function);
-	if (!is_good)
-		snprintf(screen->word, sizeof(screen->word), "out of memory");
-	else if (!screen->lines.count)
-		snprintf(screen->word, sizeof(screen->word), "%.400s has no "
-		         "samples of its own: c shows what it calls", function);
-	ppi_code_free(&code);
-	ppi_subject_free(&subject);
-	ppi_named_free(&named);
-	pthread_mutex_unlock(&data->lock);
-	clearok(curscr, TRUE); /* objdump may have said something */
-}
-
-static void draw_listing(struct ppi_screen *screen, int y)
-{
-	int end = LINES - 1;
-	char room[PPI_SHOWN_BYTES];
-
-	attron(A_BOLD | A_UNDERLINE);
-	mvhline(y, 0, ' ', COLS);
-	put_words(y, 0, "%9s  %s (Esc: back)", "share",
-	          ppi_shown(screen->listed ? screen->listed : "", room));
-	attroff(A_BOLD | A_UNDERLINE);
-	y++;
-	screen->row_room = end > y ? (size_t)(end - y) : 0;
-	for (size_t i = screen->first_line;
-	     i < screen->lines.count && y < end; i++, y++) {
-		const struct ppi_screen_line *line = 
-			&PPI_AT(&screen->lines, struct ppi_screen_line)[i];
-
-		if (line->is_title || line->share >= 5)
-			attron(A_BOLD);
-		if (line->share > 0)
-			put_share(y, 0, (uint64_t)(line->share * 1000), 100000);
-		put(y, line->is_title ? 0 : NUMBER_WIDTH + 1,
-		    ppi_shown(line->text, room));
-		attroff(A_BOLD);
-	}
-}
-
 /* ---- all of it ---- */
 
 /* As many as fit, the first before others. */
@@ -700,7 +552,7 @@ static void draw_keys(const struct ppi_screen *screen)
 		if (keys[i][0] == (screen->data->is_live ? 'r' : 'p') ||
 		    x + width > COLS)
 			continue;
-		put(LINES - 1, x, keys[i]);
+		ppi_screen_put(LINES - 1, x, keys[i]);
 		x += width + 2;
 	}
 	attroff(A_REVERSE);
@@ -751,7 +603,7 @@ static int put_helps(int y, const struct help *all, size_t count)
 		const char *words = all[i].words;
 
 		if (y >= FIRST && y < LINES - 1)
-			put(y, 1, all[i].keys);
+			ppi_screen_put(y, 1, all[i].keys);
 		for (; *words; y++) {
 			size_t end = line_end(words, room);
 
@@ -780,8 +632,9 @@ static void draw_help(struct ppi_screen *screen)
 	screen->help.count = (size_t)(y + first - 2);
 	attron(A_REVERSE);
 	mvhline(LINES - 1, 0, ' ', COLS);
-	put(LINES - 1, 0, screen->help.count > screen->row_room
-	                          ? "q back  Up Down more" : "q back");
+	ppi_screen_put(LINES - 1, 0, screen->help.count > screen->row_room
+	                                     ? "q back  Up Down more"
+	                                     : "q back");
 	attroff(A_REVERSE);
 }
 
@@ -798,7 +651,7 @@ void ppi_screen_draw(struct ppi_screen *screen,
 		screen->note_at = draw_account(screen, title, 1);
 		y = draw_note(screen, title, screen->note_at);
 		if (screen->lines.count)
-			draw_listing(screen, y);
+			ppi_screen_draw_listing(screen, y);
 		else
 			draw_tables(screen, y);
 		draw_keys(screen);

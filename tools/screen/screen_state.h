@@ -117,6 +117,20 @@ void ppi_screen_unlist(struct ppi_screen *screen);
 void ppi_screen_draw(struct ppi_screen *screen,
                      const struct ppi_screen_title *title);
 
+/* Its listing, from line `y` on. */
+void ppi_screen_draw_listing(struct ppi_screen *screen, int y);
+
+/* A text that is cut at the end of the screen. */
+void ppi_screen_put(int y, int x, const char *text);
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void ppi_screen_put_words(int y, int x, const char *words, ...);
+
+/* A number in a column so wide; where the next column begins. */
+enum { PPI_SCREEN_NUMBER = 9 };
+int ppi_screen_put_share(int y, int x, uint64_t weight, uint64_t total);
+
 /* Do what a key asks for. False: it is to end. */
 bool ppi_screen_obey(struct ppi_screen *screen,
                      const struct ppi_screen_title *title, int key);
