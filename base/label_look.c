@@ -245,7 +245,7 @@ static bool read_change(const struct ppi_label_ring *ring, uint64_t position,
 
 	*time_ns = atomic_load_explicit(&change->time_ns,
 	                                memory_order_acquire);
-	*number = (uint32_t)check;
+	*number = (uint32_t)check & ~PPI_LABEL_CARRIED;
 	return (uint32_t)(check >> 32) == (uint32_t)position;
 }
 
@@ -268,6 +268,39 @@ static bool is_later(const struct ppi_label_ring *ring, uint64_t position,
 
 	return !read_change(ring, position, &time_ns, &number) ||
 	       time_ns > sought;
+}
+
+/* Whether a change that is there may have been on the other side of a time: its own was
+ * carried. */
+static bool is_near(const struct ppi_label_ring *ring, uint64_t position,
+                    uint64_t sought)
+{
+	const struct ppi_label_change *change =
+		&ring->changes[position & ((UINT64_C(1) << ring->log2) - 1)];
+	uint64_t time_ns = atomic_load(&change->time_ns);
+	uint64_t apart = time_ns > sought ? time_ns - sought : sought - time_ns;
+
+	return (atomic_load(&change->check) & PPI_LABEL_CARRIED) &&
+	       apart <= PPI_LABEL_SLACK_NS;
+}
+
+/* Whether a time's set is the one of the change below it, wherever in their reach those
+ * beside it were. */
+static bool is_sure(const struct ppi_label_thread *thread,
+                    const struct ppi_label_ring *ring, uint64_t low,
+                    uint64_t head, uint64_t sought, uint32_t number)
+{
+	uint64_t oldest = oldest_of(thread, ring, head), time_ns, at;
+	uint32_t other;
+
+	for (at = low + 1; at < head && is_near(ring, at, sought); at++)
+		if (!read_change(ring, at, &time_ns, &other) || other != number)
+			return false;
+	for (at = low; at > oldest && is_near(ring, at, sought); at--)
+		if (!read_change(ring, at - 1, &time_ns, &other) ||
+		    other != number)
+			return false;
+	return true;
 }
 
 /*
@@ -299,7 +332,8 @@ static uint32_t find_change(const struct ppi_label_thread *thread,
 		*is_late = true;
 		return PPI_LABELS_UNKNOWN;
 	}
-	return number;
+	return is_sure(thread, ring, low, head, sought, number)
+		? number : PPI_LABELS_UNKNOWN;
 }
 
 /* As large as would have been enough, at the pace of what it has, and a half more. */

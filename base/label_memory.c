@@ -23,6 +23,7 @@ static struct {
 	int fd;
 	dev_t device;
 	ino_t inode;
+	bool can_carry; /* times, by the CPU's counter */
 } own = { .fd = -1 };
 
 _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
@@ -118,6 +119,7 @@ struct ppi_label_store *ppi_label_memory_map(uint64_t *bytes)
 	int fd;
 
 	own.fd = -1;
+	own.can_carry = ppi_cycles_are_even();
 	fd = most < head ? -1 : open_memory(most);
 	if (fd < 0) {
 		*bytes = head;
@@ -286,6 +288,43 @@ static uint64_t take_position(struct ppi_label_thread *slot)
 #endif
 }
 
+/* The clock is read again. Times never go back: what was carried may be a little ahead
+ * of it, and then nothing is carried on from there. What was carried wrongly is
+ * forgotten. */
+static uint64_t read_clock(struct ppi_label_thread *slot, uint64_t cycles,
+                           uint64_t position)
+{
+	uint64_t mask = (UINT64_C(1) << atomic_load(&slot->ring_log2)) - 1;
+	uint64_t now_ns = ppi_label_clock_read(&mine.clock, cycles, position);
+	uint64_t last_ns;
+
+	if (mine.clock.was_wrong)
+		atomic_store(&slot->first, position);
+	if (position == atomic_load(&slot->first))
+		return now_ns;
+	last_ns = atomic_load(&mine.ring[(position - 1) & mask].time_ns);
+	if (now_ns >= last_ns)
+		return now_ns;
+	mine.clock.carried_for = 0;
+	return last_ns;
+}
+
+/* When the change at a position is. */
+static inline uint64_t time_of_change(struct ppi_label_thread *slot,
+                                      uint64_t position, uint32_t *carried)
+{
+	uint64_t cycles, now_ns;
+
+	if (!own.can_carry)
+		return ppi_monotonic_ns();
+	cycles = ppi_cycles();
+	now_ns = ppi_label_clock_carry(&mine.clock, cycles);
+	if (now_ns == 0)
+		return read_clock(slot, cycles, position);
+	*carried = PPI_LABEL_CARRIED;
+	return now_ns;
+}
+
 /*
  * A handler of a signal may change sets in the middle of this and change them
  * back: it takes positions of its own, and the change that finds them taken reads the
@@ -296,6 +335,7 @@ void ppi_label_change_timed(struct ppi_label_store *store, uint64_t from,
 {
 	struct ppi_label_thread *slot = mine.slot;
 	uint64_t expected, position, now_ns;
+	uint32_t carried = 0;
 
 	if (atomic_load_explicit(&slot->timed_from, memory_order_relaxed) ==
 	    PPI_LABEL_CHANGING) {
@@ -313,10 +353,12 @@ void ppi_label_change_timed(struct ppi_label_store *store, uint64_t from,
 		return;
 	}
 	expected = atomic_load_explicit(&slot->head, memory_order_relaxed);
-	now_ns = ppi_monotonic_ns();
+	now_ns = time_of_change(slot, expected, &carried);
 	ppi_label_put(slot, number);
 	position = take_position(slot);
-	if (position != expected)
+	if (position != expected) {
 		now_ns = ppi_monotonic_ns();
-	put_change(slot, position, now_ns, number);
+		carried = 0;
+	}
+	put_change(slot, position, now_ns, number | carried);
 }

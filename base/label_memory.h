@@ -4,6 +4,7 @@
 #ifndef PPI_LABEL_MEMORY_H
 #define PPI_LABEL_MEMORY_H
 
+#include "base/label_clock.h"
 #include "base/thread.h"
 
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PPI_LABELS_MAGIC UINT64_C(0x32736c6562616c70)
+#define PPI_LABELS_MAGIC UINT64_C(0x33736c6562616c70)
 
 enum {
 	/* numbers of sets with a meaning of their own; the last is no set, but
@@ -27,6 +28,9 @@ enum {
 	PPI_LABEL_SET_BYTES = 4096 /* of one set's text, at most */
 };
 #define PPI_LABELS_UNKNOWN UINT32_MAX
+
+/* Beside the set of a change: its time was carried (base/label_clock.h). */
+#define PPI_LABEL_CARRIED (UINT32_C(1) << 31)
 
 /* A thread takes a ring: its changes have no times just then. */
 #define PPI_LABEL_CHANGING UINT64_MAX
@@ -119,6 +123,7 @@ struct ppi_label_mine {
 	struct ppi_label_change *ring;
 	size_t ring_bytes;
 	volatile bool was_busy; /* a handler came while a ring was taken */
+	struct ppi_label_clock clock;
 };
 extern _Thread_local PPI_AT_ONCE struct ppi_label_mine ppi_label_mine;
 

@@ -6,6 +6,7 @@
 #   thread          threads: ids, names, CPU clocks
 #   label_store     whose work threads do: memory that handlers and recorders read
 #   label_memory    the memory itself, and changes of sets with their times
+#   label_clock     when they change; cycles: the CPU's counter
 #   label_look      reads it, of this or another process
 #   label_post      hands it to the recorder
 #   processes       what processes have mapped, their memory, whose they are
@@ -53,6 +54,9 @@ libportprof_base_la_SOURCES = \
 	base/json.h \
 	base/kernel_symbols.c \
 	base/kernel_symbols.h \
+	base/cycles.h \
+	base/label_clock.c \
+	base/label_clock.h \
 	base/label_look.c \
 	base/label_look.h \
 	base/label_memory.c \

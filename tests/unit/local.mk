@@ -71,14 +71,16 @@ tests_unit_test_event_tables_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
-	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
+	tests/unit/test_label tests/unit/test_label_clock \
+	tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel \
 	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
 	tests/unit/test_charges
 TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
-	tests/unit/test_label tests/unit/test_label_find tests/unit/test_label_look \
+	tests/unit/test_label tests/unit/test_label_clock \
+	tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel \
 	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \

@@ -282,6 +282,19 @@ static void take_note(struct worker *worker, uint32_t number)
 	atomic_store_explicit(&worker->count, count + 1, memory_order_release);
 }
 
+/* As far from the changes before and behind it as a sample is. */
+static void take_late_note(struct worker *worker, uint32_t number)
+{
+	uint64_t at_ns = ppi_monotonic_ns();
+
+	while (ppi_monotonic_ns() <= at_ns + 2 * PPI_LABEL_SLACK_NS)
+		;
+	take_note(worker, number);
+	at_ns = ppi_monotonic_ns();
+	while (ppi_monotonic_ns() <= at_ns + 2 * PPI_LABEL_SLACK_NS)
+		;
+}
+
 static void *work(void *context)
 {
 	struct worker *worker = context;
@@ -294,8 +307,10 @@ static void *work(void *context)
 		unsigned next = (seed = seed * 1103515245 + 12345) >> 16;
 
 		portprof_label_enter(sets[next % SETS]);
-		if (next % 64 == 0)
+		if (next % 64 == 0) {
 			take_note(worker, numbers[next % SETS]);
+			take_late_note(worker, numbers[next % SETS]);
+		}
 		for (volatile unsigned i = 0; i < next % 128; i++)
 			;
 	}
@@ -388,6 +403,73 @@ static void times_find_what_threads_were_in(void **state)
 	ppi_label_times_end();
 	print_message("%zu known, %zu unknown\n", known, unknown);
 	assert_true(known > 1000);
+}
+
+/* The last change of this thread, if its time was carried. */
+static uint64_t carried_ns(const struct ppi_label_look *look, uint64_t now_ns)
+{
+	const struct ppi_label_thread *thread = ppi_label_mine.slot;
+	size_t at = (size_t)(thread - ppi_label_mine.store->threads);
+	const struct ppi_label_change *last;
+	uint64_t mask = (UINT64_C(1) << atomic_load(&thread->ring_log2)) - 1;
+
+	ppi_label_look_find((struct ppi_label_look *)look, ppi_thread_id(),
+	                    now_ns);
+	if (!look->rings[at].changes)
+		return 0;
+	last = &look->rings[at].changes[(atomic_load(&thread->head) - 1) & mask];
+	return atomic_load(&last->check) & PPI_LABEL_CARRIED
+		? atomic_load(&last->time_ns) : 0;
+}
+
+static void wait_ns(uint64_t ns)
+{
+	uint64_t until_ns = ppi_monotonic_ns() + ns;
+
+	while (ppi_monotonic_ns() < until_ns)
+		;
+}
+
+static void beside_a_carried_time_nothing_is_guessed(void **state)
+{
+	const uint64_t slack = PPI_LABEL_SLACK_NS;
+	const int64_t self_tid = ppi_thread_id();
+	struct ppi_label_look look;
+	uint64_t until_ns, at_ns = 0;
+	unsigned i = 0;
+
+	(void)state;
+	make_sets();
+	ppi_label_times_begin();
+	usleep(1000);
+	if (!ppi_label_look_own(&look) || look.fd < 0) {
+		ppi_label_times_end();
+		skip();
+	}
+	until_ns = ppi_monotonic_ns() + 1000000000;
+	while (at_ns == 0 && ppi_monotonic_ns() < until_ns) {
+		portprof_label_enter(sets[++i % 2]);
+		wait_ns(4 * slack);
+		at_ns = carried_ns(&look, ppi_monotonic_ns());
+	}
+	if (at_ns) {
+#define FOUND(time_ns) ppi_label_look_find(&look, self_tid, time_ns)
+		assert_int_equal(FOUND(at_ns - slack - 1), numbers[(i - 1) % 2]);
+		assert_int_equal(FOUND(at_ns - slack), PPI_LABELS_UNKNOWN);
+		assert_int_equal(FOUND(at_ns), PPI_LABELS_UNKNOWN);
+		assert_int_equal(FOUND(at_ns + slack), PPI_LABELS_UNKNOWN);
+		assert_int_equal(FOUND(at_ns + slack + 1), numbers[i % 2]);
+		/* to the same set it does not matter when */
+		portprof_label_enter(sets[i % 2]);
+		at_ns = ppi_monotonic_ns();
+		assert_int_equal(FOUND(at_ns), numbers[i % 2]);
+#undef FOUND
+	} else {
+		print_message("no time is carried here\n");
+	}
+	portprof_label_leave(NULL);
+	ppi_label_look_close(&look);
+	ppi_label_times_end();
 }
 
 static void make_set_of_handler(void)
@@ -659,6 +741,7 @@ int main(void)
 		cmocka_unit_test(
 			a_child_of_a_bare_call_writes_nothing_of_its_parents),
 		cmocka_unit_test(times_find_what_threads_were_in),
+		cmocka_unit_test(beside_a_carried_time_nothing_is_guessed),
 		cmocka_unit_test(handlers_of_signals_may_change_sets),
 		cmocka_unit_test(handlers_may_come_in_a_first_change),
 		cmocka_unit_test(ended_threads_have_no_set),
