@@ -376,6 +376,8 @@ void ppi_waits_watch_start(struct waits_watch *watch);
 void ppi_waits_watch_stop(struct waits_watch *watch);
 /* Look at who is due; false: the room is full, and there is more. */
 bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room);
+/* It has ended, and is shown still. */
+bool ppi_waits_is_laid_out(const struct waits_thread *thread);
 /* How long until somebody is due. */
 unsigned ppi_waits_watch_nap_ms(const struct waits_watch *watch);
 void ppi_waits_watch_close(struct waits_watch *watch);

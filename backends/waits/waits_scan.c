@@ -470,7 +470,8 @@ void ppi_waits_watch_see(struct waits_watch *watch,
 	    record->time_ns < watch->times.started_ns)
 		return;
 	thread = ppi_waits_thread(watch, record->tid);
-	if (record->kind == PORTPROF_RECORD_EXIT && thread)
+	if (record->kind == PORTPROF_RECORD_EXIT && thread &&
+	    !ppi_waits_is_laid_out(thread))
 		thread->died_ns = record->time_ns;
 	else if (record->kind == PORTPROF_RECORD_EXIT)
 		correct_end(watch, record);

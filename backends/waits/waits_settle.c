@@ -290,4 +290,6 @@ void ppi_waits_settle(struct waits_watch *watch, struct waits_thread *thread,
 		thread->has_ended = true;
 	if (watch->is_last || thread->has_ended)
 		settle_last(watch, thread, &by);
+	if (thread->has_ended)
+		thread->at.phase = WAITS_OVER;
 }

@@ -89,7 +89,7 @@ static void drop_thread(struct waits_watch *watch, struct waits_thread *thread)
 }
 
 /* Its last moments, from the last look on, nobody knows. */
-static void bury(struct waits_watch *watch, struct waits_thread *thread)
+static void end_life(struct waits_watch *watch, struct waits_thread *thread)
 {
 	uint64_t died = !thread->has_ended ? thread->looked_ns :
 	                thread->died_ns > thread->looked_ns
@@ -99,6 +99,28 @@ static void bury(struct waits_watch *watch, struct waits_thread *thread)
 		add_life(thread, died, &watch->ended);
 		ppi_waits_remember_gone(watch, thread, died);
 	}
+	thread->is_met = false;
+}
+
+/* One that has ended, and whose parent has not asked for it yet, is still shown: it is
+ * kept until it is not, or it would be found again as another one. */
+static bool lay_out(struct waits_watch *watch, struct waits_thread *thread)
+{
+	if (thread->at.phase != WAITS_OVER || watch->is_last)
+		return false;
+	end_life(watch, thread);
+	thread->has_ended = false;
+	return true;
+}
+
+bool ppi_waits_is_laid_out(const struct waits_thread *thread)
+{
+	return !thread->is_met && thread->at.phase == WAITS_OVER;
+}
+
+static void bury(struct waits_watch *watch, struct waits_thread *thread)
+{
+	end_life(watch, thread);
 	drop_thread(watch, thread);
 }
 
@@ -263,11 +285,30 @@ static int glance(struct waits_watch *watch, struct waits_thread *thread,
 	return 0;
 }
 
+/* What is shown under its number from then on is another one. */
+static void look_at_dead(struct waits_watch *watch, struct waits_thread *thread)
+{
+	struct waits_place place;
+	struct waits_sums sums;
+
+	if (ppi_waits_read_sums(watch, thread, &sums) ||
+	    ppi_waits_place(watch, thread, &place) ||
+	    place.phase != WAITS_OVER) {
+		thread->at.phase = WAITS_BLOCKED;
+		thread->has_ended = true;
+	}
+	schedule(watch, thread, false);
+}
+
 /* False: there is no room, and nothing has changed. */
 static bool look(struct waits_watch *watch, struct waits_thread *thread)
 {
 	struct waits_glance seen;
 
+	if (ppi_waits_is_laid_out(thread)) {
+		look_at_dead(watch, thread);
+		return true;
+	}
 	if (!ppi_waits_has_room(watch))
 		return false;
 	if (thread->has_ended || glance(watch, thread, &seen)) {
@@ -382,7 +423,8 @@ static void end_pass(struct waits_watch *watch)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < watch->threads.count; i++)
-		if (all[i]->has_ended || watch->is_last)
+		if ((all[i]->has_ended && !lay_out(watch, all[i])) ||
+		    watch->is_last)
 			bury(watch, all[i]);
 		else
 			all[kept++] = all[i];

@@ -315,4 +315,28 @@ check "stat: refused" [ $? -ne 0 ]
 why='portprof record'
 ! perf_is_filtered || why="portprof record|$filtered"
 has "stat: and why" "$why" "$tmp/words"
+
+# One that has ended, and whose parent does not ask for it, is shown for as long.
+"$portprof" record -q --off-cpu -o "$tmp/dead.pb.gz" -- python3 -c '
+import os, time
+if not os.fork():
+    while time.process_time() < 0.2:
+        pass
+    os._exit(0)
+os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+for i in range(25):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    time.sleep(0.02)
+os.wait()
+used = os.times()
+print(int(1e9 * (used[0] + used[1] + used[2] + used[3])))' >"$tmp/own"
+life "$tmp/dead.pb.gz" >"$tmp/life"
+# shellcheck disable=SC2016 # awk's own
+check "the dead are counted once" awk -v first="$tmp/own" '
+	FILENAME == first { own = $1; next }
+	{ print "# running", $3 / 1e9, "of", own / 1e9; seen = $3 < 1.5 * own }
+	END { exit !seen }' "$tmp/own" "$tmp/life"
 tap_end
