@@ -28,17 +28,32 @@ struct status {
 	unsigned long long threads, began;
 };
 
+/* For the stat of a process the kernel adds up all of its threads each time; that of its
+ * first thread has the same in the fields that are read here (fs/proc/array.c,
+ * do_task_stat). */
+static FILE *open_stat(int64_t id)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/stat", (long long)id,
+	         (long long)id);
+	file = fopen(path, "re");
+	if (file)
+		return file;
+	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)id);
+	return fopen(path, "re");
+}
+
 /* Fields of /proc/ID/stat by proc_pid_stat(5): state is the third, the number
  * of threads the 20th, the start time the 22nd. The second, a name, may hold
  * anything. */
 static bool read_status(int64_t id, struct status *status)
 {
-	char path[48], text[1024], *fields;
+	FILE *file = open_stat(id);
+	char text[1024], *fields;
 	size_t got;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)id);
-	file = fopen(path, "re");
 	if (!file)
 		return false;
 	got = fread(text, 1, sizeof(text) - 1, file);
