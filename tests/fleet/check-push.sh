@@ -225,6 +225,48 @@ push --to "$url/" --spool spool --keep 24h
 same "too old: nothing is sent" 0 "$(count_of spool/*.pb.gz)"
 has "too old: counted" '^dropped 3$' spool/counts
 
+# one for which the engine has no server now does not keep back the others, and five do
+# not: some are tried each time
+rm -rf spool
+server_says 503
+for number in 1 2 3; do
+	push --to "$url/" --spool spool --tries 1 run.pb.gz
+	same "away, $number: waits" $number "$(count_of spool/*.pb.gz)"
+	sleep 0.01
+done
+rm -f web/*.request web/*.body
+oldest=$(find spool -name '*.pb.gz' | sort | head -n 1)
+oldest=$(basename "$oldest" .pb.gz)
+server_says "but:$oldest,500"
+push --to "$url/" --spool spool --tries 1
+same "away: status" 1 "$status"
+has "away: words" '2 sent, 0 refused, 0 dropped, 1 waiting' words
+has "away: said" 'status 500: said 500' words
+same "away: that one is kept" "$oldest" "$(basename "$(echo spool/*.pb.gz)" .pb.gz)"
+same "away: each was tried once" 3 "$(count_of web/*.request)"
+server_says ok
+push --to "$url/" --spool spool --tries 1
+same "away: it is sent when its server is there" 0 "$(count_of spool/*.pb.gz)"
+server_says 503
+for _ in 1 2 3 4 5 6; do
+	push -q --to "$url/" --spool spool --tries 1 run.pb.gz
+	sleep 0.01
+done
+newest=$(find spool -name '*.pb.gz' | sort | tail -n 1)
+newest=$(basename "$newest" .pb.gz)
+server_says "but:PUT,500"
+rm -f web/*.request web/*.body
+push --to "$url/" --spool spool --tries 1
+same "all are away: after three in a row it waits" 3 "$(count_of web/*.request)"
+server_says 500 500 500 ok 500
+rm -f web/*.request web/*.body
+push --to "$url/" --spool spool --tries 2
+has "the others are tried the next time" '[1-3] sent, 0 refused, 0 dropped' words
+check "and the newest, too" grep -q "$newest" web/*.request
+server_says ok
+push -q --to "$url/" --spool spool --tries 1
+same "and all are sent" 0 "$(count_of spool/*.pb.gz)"
+
 ### ClickHouse: what may be there is not sent before that is known
 
 # inserts: how many requests brought samples
@@ -244,6 +286,18 @@ server_says ok file:zero ok
 push -q --to "clickhouse+$url/fleet" run.pb.gz
 same "clickhouse, none is there: status" 0 "$status"
 same "clickhouse, none is there: sent once" 1 "$(inserts)"
+
+# one of its servers is away, which is to have stacks: they are kept for it, the batch goes
+server_says "but:seen%29%20FORMAT%20TabSeparated&insert_distributed_sync=1,500"
+rm -rf spool web/*.request web/*.body
+push --to "clickhouse+$url/fleet" --spool spool --tries 1 run.pb.gz
+same "clickhouse, stacks of one that is away: status" 0 "$status"
+same "clickhouse, stacks of one that is away: sent" 1 "$(inserts)"
+same "clickhouse, stacks of one that is away: kept for it" 1 \
+	"$(grep -l 'stacks.*&insert_distributed_sync=0' web/*.request | wc -l)"
+server_says 500
+push --to "clickhouse+$url/fleet" --spool spool --tries 1 run.pb.gz
+same "clickhouse, it takes nothing: status" 1 "$status"
 
 ### By hand
 

@@ -3,7 +3,8 @@
 server.py FOLDER: FOLDER/port has its port. The next request is treated as the first
 word of FOLDER/mode says, which is taken away if more follow. FOLDER/N.request has
 the N-th request's line and headers, FOLDER/N.body its body. For a mode "file:NAME"
-the answer is FOLDER/NAME."""
+the answer is FOLDER/NAME; for "but:WORD,MODE" it is that of MODE where the line or the
+headers have the word."""
 import os
 import socket
 import sys
@@ -96,6 +97,9 @@ def treat(connection, mode, head, rest):
     body = read_body(connection, head, rest)
     with lock:
         keep(head, body)
+    if mode.startswith("but:"):
+        word, _, mode = mode[4:].partition(",")
+        mode = mode if word in head else "ok"
     if mode.startswith("file:"):
         name, _, kind = mode[5:].partition(",")
         answer(connection, "200 OK", open(folder + "/" + name, "rb").read(),

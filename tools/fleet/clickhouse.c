@@ -439,20 +439,30 @@ static void put_account(struct encoding *encoding, struct ppi_wire *rows)
  * the one that is to have the rows, which a killed server may lose (the setting is an
  * alias of distributed_foreground_insert where that is known: clickhouse.com/docs). */
 #define WHEN_STORED "&insert_distributed_sync=1"
+#define WHEN_QUEUED "&insert_distributed_sync=0"
+/* A batch is on one of several servers, which takes it again if it comes back between the
+ * question and that: rows of one number, not of a first try, replace each other. */
+#define OF_WHO_ANSWERS "&skip_unavailable_shards=1"
+
+static char *insert_url(const struct ppi_batch *batch, const char *table,
+                        const char *columns, const char *when)
+{
+	struct ppi_wire query = { 0 };
+
+	ppi_wire_print(&query, "INSERT INTO %s (%s) FORMAT TabSeparated", table,
+	               columns);
+	return url_of(&batch->fleet->url, &query, when);
+}
 
 static bool add_insert(struct ppi_batch *batch, struct ppi_requests *requests,
                        const char *table, const char *columns,
                        const struct ppi_wire *rows)
 {
-	struct ppi_wire query = { 0 };
-	struct ppi_request *request;
-
-	ppi_wire_print(&query, "INSERT INTO %s (%s) FORMAT TabSeparated", table,
-	               columns);
-	request = ppi_request_add(
+	struct ppi_request *request = ppi_request_add(
 		requests, "POST",
-		url_of(&batch->fleet->url, &query, WHEN_STORED),
+		insert_url(batch, table, columns, WHEN_STORED),
 		"text/tab-separated-values");
+
 	if (!request)
 		return false;
 	request->what = table;
@@ -462,6 +472,21 @@ static bool add_insert(struct ppi_batch *batch, struct ppi_requests *requests,
 		return true;
 	ppi_say("out of memory");
 	return false;
+}
+
+/* Each stack has a server of its own. */
+static bool add_stacks(struct ppi_batch *batch, struct ppi_requests *requests,
+                       const struct ppi_wire *rows)
+{
+	static const char columns[] = "service, stack, functions, modules, seen";
+	struct ppi_request *request;
+
+	if (!add_insert(batch, requests, "stacks", columns, rows))
+		return false;
+	request = &PPI_AT(&requests->list, struct ppi_request)[
+		requests->list.count - 1];
+	request->queue_url = insert_url(batch, "stacks", columns, WHEN_QUEUED);
+	return request->queue_url != NULL;
 }
 
 /* As many rows of the batch as it has. */
@@ -478,7 +503,7 @@ static bool add_question(struct ppi_batch *batch,
 	               "toDateTime(%" PRIu64 ") AND batch = '%s'", start_s,
 	               batch->id);
 	ppi_wire_print(&told, "%zu", rows);
-	request->ask = ppi_clickhouse_url(&batch->fleet->url, &query);
+	request->ask = url_of(&batch->fleet->url, &query, OF_WHO_ANSWERS);
 	request->told = ppi_wire_string(&told);
 	return request->ask && request->told;
 }
@@ -504,9 +529,7 @@ bool ppi_encode_clickhouse(struct ppi_batch *batch,
 		ppi_say("out of memory");
 	if (encoding.stack_rows.bytes.count)
 		is_good = is_good &&
-			add_insert(batch, requests, "stacks",
-			           "service, stack, functions, modules, seen",
-			           &encoding.stack_rows);
+			add_stacks(batch, requests, &encoding.stack_rows);
 	if (encoding.texts.count)
 		is_good = is_good &&
 			add_insert(batch, requests, "samples",

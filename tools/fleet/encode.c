@@ -50,6 +50,7 @@ void ppi_requests_free(struct ppi_requests *requests)
 			&PPI_AT(&requests->list, struct ppi_request)[i];
 
 		free(request->url);
+		free(request->queue_url);
 		free(request->ask);
 		free(request->told);
 		ppi_wire_free(&request->body);

@@ -225,6 +225,8 @@ struct ppi_request {
 	struct ppi_wire body;
 	/* Before it is sent again: if the answer to this is that, it is there. */
 	char *ask, *told;
+	/* Where what the batch has fresh is kept for a server that is away; NULL. */
+	char *queue_url;
 };
 
 struct ppi_requests {
@@ -326,6 +328,10 @@ enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
 /* What an answer means. */
 enum ppi_sent ppi_answer_means(const struct ppi_engine *engine,
                                struct ppi_answer *answer);
+
+/* Whether an engine that does not take one now may take another: it answers, and asks
+ * for no time. It may have several servers, one of them away. */
+bool ppi_may_take_others(const struct ppi_answer *why);
 
 /* How long to wait before the next try: doubled from a second to five minutes, a
  * random part of it off, and never less than the server asked for. */

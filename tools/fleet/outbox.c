@@ -33,7 +33,9 @@ struct ppi_outbox {
 	char draft[PPI_SPOOL_PATH];
 	char sending[PPI_BATCH_ID]; /* not to be dropped now; "" none */
 	uint64_t dropped_untold;    /* by no batch that was made yet */
-	unsigned tries;             /* of the batch that is first */
+	char behind[PPI_BATCH_ID];  /* whom the next pass begins; "": the oldest */
+	unsigned tries;             /* passes in which one had to wait */
+	uint64_t taken_ms;          /* when the engine took one last; 0 never */
 	struct ppi_pool told;     /* stacks that the engine has */
 	uint64_t told_ms;           /* since when */
 	int lock_fd;
@@ -203,6 +205,8 @@ void ppi_outbox_renew(struct ppi_outbox *outbox,
 {
 	outbox->limits = *limits;
 	outbox->tries = 0;
+	outbox->taken_ms = 0;
+	outbox->behind[0] = '\0';
 	ppi_pool_free(&outbox->told); /* to another engine, perhaps */
 }
 
@@ -354,10 +358,8 @@ static void settle(struct ppi_outbox *outbox, const char *id,
 	outbox->sending[0] = '\0';
 	if (sent == PPI_LATER) {
 		outbox->counts.retried++;
-		outbox->tries++;
 		return;
 	}
-	outbox->tries = 0;
 	if (sent == PPI_SENT) {
 		outbox->counts.sent++;
 		outbox->counts.sent_samples += samples;
@@ -403,42 +405,112 @@ static enum ppi_sent send_one(struct ppi_outbox *outbox, struct ppi_http *http,
 	return sent;
 }
 
-/* The oldest, which nobody drops from then on; false: none. */
-static bool take_first(struct ppi_outbox *outbox, char id[PPI_BATCH_ID])
+/* The oldest behind that one, which nobody drops from then on; false: none. */
+static bool take_next(struct ppi_outbox *outbox, const char *behind,
+                      char id[PPI_BATCH_ID])
 {
 	struct ppi_spool_names names;
+	bool is_there = false;
 
 	pthread_mutex_lock(&outbox->lock);
 	ppi_spool_list(outbox->folder, "", PPI_SPOOL_BATCH, &names);
-	if (names.count) {
-		ppi_spool_id(&names, 0, PPI_SPOOL_BATCH, id);
-		snprintf(outbox->sending, sizeof(outbox->sending), "%s", id);
+	for (int i = 0; i < names.count && !is_there; i++) {
+		ppi_spool_id(&names, i, PPI_SPOOL_BATCH, id);
+		is_there = strcmp(id, behind) > 0;
 	}
+	if (is_there)
+		snprintf(outbox->sending, sizeof(outbox->sending), "%s", id);
 	ppi_spool_names_free(&names);
 	pthread_mutex_unlock(&outbox->lock);
-	return names.count > 0;
+	return is_there;
+}
+
+/* An engine that takes none of so many in a row takes none. */
+enum { IN_A_ROW = 3 };
+
+/* While others are taken the next window is not kept waiting for long. */
+enum { OTHERS_MS = 30000, TAKEN_MS = 600000 };
+
+static uint64_t wait_for(const struct ppi_outbox *outbox,
+                         const struct ppi_answer *why)
+{
+	uint64_t wait_ms = ppi_back_off_ms(outbox->tries, why->wait_ms);
+	uint64_t now_ms = ppi_monotonic_ns() / 1000000u;
+	bool are_taken = outbox->taken_ms &&
+	                 now_ms < outbox->taken_ms + TAKEN_MS;
+
+	return are_taken && ppi_may_take_others(why) && wait_ms > OTHERS_MS
+		? OTHERS_MS : wait_ms;
+}
+
+/* All are sent, or this one of a pass from the oldest on, in which none had to wait. */
+static void forget_tries(struct ppi_outbox *outbox)
+{
+	if (outbox->tries)
+		ppi_say("%s takes batches again", ppi_fleet_shown(outbox->fleet));
+	outbox->tries = 0;
+}
+
+/* What a pass has met. */
+struct pass {
+	char begun[PPI_BATCH_ID]; /* behind whom; "" with the oldest */
+	bool is_second; /* from the oldest on to that one */
+	unsigned waiting, in_a_row;
+	uint64_t wait_ms; /* 0: no batch has to wait */
+};
+
+/* False: it is over. */
+static bool send_next(struct ppi_outbox *outbox, struct ppi_http *http,
+                      const char *id, struct pass *pass)
+{
+	struct ppi_answer why = { 0 };
+	enum ppi_sent sent = send_one(outbox, http, id, &why);
+	bool goes_on = true;
+
+	if (sent == PPI_SENT)
+		outbox->taken_ms = ppi_monotonic_ns() / 1000000u;
+	if (sent == PPI_LATER) {
+		outbox->tries += pass->waiting++ == 0;
+		pass->wait_ms = wait_for(outbox, &why);
+		goes_on = ppi_may_take_others(&why);
+		if (goes_on)
+			snprintf(outbox->behind, sizeof(outbox->behind), "%s", id);
+		if (pass->waiting == 1)
+			say_later(outbox, &why, pass->wait_ms);
+		goes_on &= ++pass->in_a_row < IN_A_ROW;
+	} else {
+		pass->in_a_row = 0;
+		if (!pass->waiting && !pass->begun[0])
+			forget_tries(outbox);
+	}
+	ppi_wire_free(&why.body);
+	return goes_on;
 }
 
 uint64_t ppi_outbox_send(struct ppi_outbox *outbox, struct ppi_http *http,
                          const volatile bool *stop)
 {
 	char id[PPI_BATCH_ID];
+	struct pass pass = { .is_second = !outbox->behind[0] };
 
 	enforce(outbox);
-	while ((!stop || !*stop) && take_first(outbox, id)) {
-		unsigned tries = outbox->tries;
-		struct ppi_answer why = { 0 };
-		enum ppi_sent sent = send_one(outbox, http, id, &why);
-		uint64_t wait_ms = ppi_back_off_ms(outbox->tries, why.wait_ms);
+	memcpy(pass.begun, outbox->behind, sizeof(pass.begun));
+	while (!stop || !*stop) {
+		bool is_there = take_next(outbox, outbox->behind, id);
 
-		if (sent == PPI_LATER)
-			say_later(outbox, &why, wait_ms);
-		else if (sent == PPI_SENT && tries)
-			ppi_say("%s takes batches again",
-			        ppi_fleet_shown(outbox->fleet));
-		ppi_wire_free(&why.body);
-		if (sent == PPI_LATER)
-			return wait_ms;
+		if (pass.is_second && (!is_there || (pass.begun[0] &&
+		                                     strcmp(id, pass.begun) > 0))) {
+			outbox->sending[0] = outbox->behind[0] = '\0';
+			break;
+		}
+		if (!is_there) {
+			pass.is_second = true;
+			outbox->behind[0] = '\0';
+		} else if (!send_next(outbox, http, id, &pass)) {
+			break;
+		}
 	}
-	return 0;
+	if (!pass.waiting)
+		forget_tries(outbox);
+	return pass.wait_ms;
 }

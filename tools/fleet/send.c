@@ -39,6 +39,11 @@ enum ppi_sent ppi_answer_means(const struct ppi_engine *engine,
 	return can_be_mended(answer->status) ? PPI_LATER : PPI_REFUSED;
 }
 
+bool ppi_may_take_others(const struct ppi_answer *why)
+{
+	return why->status >= 500 && !why->wait_ms;
+}
+
 /* Whether the engine has it already, from a try of which no answer came. */
 enum presence { ABSENT, PRESENT, UNKNOWN };
 
@@ -65,13 +70,30 @@ static enum presence ask(struct ppi_http *http,
 	return UNKNOWN;
 }
 
+/* What is fresh goes to all servers of an engine. For the one that is away it is kept
+ * where it is sent to, which may lose it: it is fresh the next time, too. */
+static enum ppi_sent send_queued(struct ppi_http *http, struct ppi_batch *batch,
+                                 const struct ppi_request *request,
+                                 struct ppi_answer *why)
+{
+	struct ppi_request queued = *request;
+
+	queued.url = request->queue_url;
+	batch->fresh.count = 0;
+	ppi_wire_free(&why->body);
+	ppi_http_send(http, &queued, ANSWER_BYTES, why);
+	return ppi_answer_means(batch->fleet->url.engine, why);
+}
+
 /* What may be there is not sent before that is known: the engine that does not answer
  * one does not answer the other, and would count rows twice in sums that it keeps. */
-static enum ppi_sent send_request(struct ppi_http *http,
-                                  const struct ppi_engine *engine,
+static enum ppi_sent send_request(struct ppi_http *http, struct ppi_batch *batch,
                                   const struct ppi_request *request,
-                                  bool may_be_there, struct ppi_answer *why)
+                                  struct ppi_answer *why)
 {
+	bool may_be_there = batch->asks || batch->is_again;
+	enum ppi_sent sent;
+
 	ppi_wire_free(&why->body);
 	if (may_be_there && request->ask) {
 		enum presence presence = ask(http, request, why);
@@ -81,7 +103,10 @@ static enum ppi_sent send_request(struct ppi_http *http,
 		ppi_wire_free(&why->body);
 	}
 	ppi_http_send(http, request, ANSWER_BYTES, why);
-	return ppi_answer_means(engine, why);
+	sent = ppi_answer_means(batch->fleet->url.engine, why);
+	if (sent == PPI_LATER && request->queue_url && ppi_may_take_others(why))
+		sent = send_queued(http, batch, request, why);
+	return sent;
 }
 
 enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
@@ -99,9 +124,8 @@ enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
 	}
 	for (size_t i = 0; sent == PPI_SENT && i < requests.list.count; i++)
 		sent = send_request(
-			http, engine,
-			&PPI_AT(&requests.list, struct ppi_request)[i],
-			batch->asks || batch->is_again, why);
+			http, batch,
+			&PPI_AT(&requests.list, struct ppi_request)[i], why);
 	ppi_requests_free(&requests);
 	return sent;
 }

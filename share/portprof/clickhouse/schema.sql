@@ -151,7 +151,8 @@ GROUP BY hour, service, version, host, event, function, module;
 -- Several servers. On each the tables above, in the database portprof; and a second
 -- database, to which portprof pushes and from which it fetches. A batch stays on one
 -- server, chosen by its name, so that it replaces itself there; while that server is away
--- the batch waits in its agent's spool, as portprof asks for insert_distributed_sync:
+-- the batch waits in its agent's spool, as portprof asks for insert_distributed_sync (with
+-- 18.16, whose inserts ask all servers, all batches do):
 --
 --   CREATE DATABASE fleet;
 --   CREATE TABLE fleet.stacks AS portprof.stacks
