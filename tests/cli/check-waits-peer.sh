@@ -140,7 +140,10 @@ master_process off;
 pid $tmp/nginx.pid;
 error_log $tmp/error.log;
 events { }
-http { access_log off; server { listen unix:$tmp/nginx.sock; } }
+http { access_log off; server { listen unix:$tmp/nginx.sock; }
+	client_body_temp_path $tmp/body; proxy_temp_path $tmp/proxy;
+	fastcgi_temp_path $tmp/fastcgi; uwsgi_temp_path $tmp/uwsgi;
+	scgi_temp_path $tmp/scgi; }
 END
 
 if ${CC:-cc} -O0 -fno-omit-frame-pointer -pthread -o pointers pointers.c \
