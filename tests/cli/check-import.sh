@@ -304,8 +304,11 @@ elif kind == "units":
              ("wait", "seconds"), ("space", "bytes")], [((load,), (7, 9, 2, 5))])
 elif kind == "names":
     profile([("objects", "count")], [((("~only_system",),), (3,))])
+elif kind == "bare":
+    profile([("cpu", "nanoseconds")], [((("~",),), (10,)), ((), (20,)),
+                                       ((main,), (30,))])
 EOF2
-for one in drop keep units names; do python3 foreign.py $one >$one.pb; done
+for one in drop keep units names bare; do python3 foreign.py $one >$one.pb; done
 same "drop_frames: what it names goes, with what that called" \
 	"main;app::load 4
 main;app::use 5
@@ -321,6 +324,10 @@ space 5" "$(read_sums units.pb | awk '{ print $1, $3 }')"
 "$portprof" export -q -f pprof -o units.pb.gz units.pb
 same "and as they are written" "$(read_sums units.pb)" "$(read_sums units.pb.gz)"
 same "a name that the system alone has" "only_system 3" "$(chains names.pb)"
+same "code without a name, and no code: one row" \
+	"[unknown] 30
+main 30" "$("$portprof" report -q -n 0 -x '|' bare.pb |
+		awk -F'|' 'NR > 1 && $8 !~ /unattr/ { print $8, $2 }' | sort)"
 
 ### Files as people have them
 

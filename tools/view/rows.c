@@ -181,9 +181,21 @@ static struct ppi_place *place_of(struct ppi_fold *fold, uint64_t address,
 	return place;
 }
 
+/* Code of a file that says neither its name nor where it lies is one row with
+ * that of samples without any. */
+static bool is_unknown(const struct ppi_fold *fold,
+                       const struct ppi_symbols_name *name)
+{
+	return !(fold->keys & PPI_BY_LINE) && !name->is_named &&
+	       !name->path[0] &&
+	       strcmp(name->function, made_up[0].function) == 0;
+}
+
 static bool add_frame(struct ppi_fold *fold, uint32_t frame, uint64_t address,
                       const struct ppi_symbols_name *name)
 {
+	if (is_unknown(fold, name))
+		name = &made_up[0];
 	fold->frames[frame] = name;
 	fold->places[frame] = place_of(fold, address, name);
 	return fold->places[frame] != NULL;
