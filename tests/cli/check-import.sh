@@ -328,6 +328,8 @@ same "code without a name, and no code: one row" \
 	"[unknown] 30
 main 30" "$("$portprof" report -q -n 0 -x '|' bare.pb |
 		awk -F'|' 'NR > 1 && $8 !~ /unattr/ { print $8, $2 }' | sort)"
+"$portprof" report -q bare.pb >out
+has "less than a microsecond is in nanoseconds" ' 30 ns .* main$' out
 
 ### Files as people have them
 

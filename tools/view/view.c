@@ -184,14 +184,16 @@ struct ppi_scale ppi_scale_of(portprof_unit unit, uint64_t largest)
 		return (struct ppi_scale){ 1e9, 3, " s" };
 	if (largest >= 1000000)
 		return (struct ppi_scale){ 1e6, 3, " ms" };
-	return (struct ppi_scale){ 1e3, 1, " us" };
+	if (largest >= 1000 || largest == 0)
+		return (struct ppi_scale){ 1e3, 1, " us" };
+	return (struct ppi_scale){ 1, 0, " ns" };
 }
 
 const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
                            size_t bytes)
 {
 	if (scale.digits == 0)
-		snprintf(out, bytes, "%" PRIu64, weight);
+		snprintf(out, bytes, "%" PRIu64 "%s", weight, scale.unit);
 	else
 		snprintf(out, bytes, "%.*f%s", scale.digits,
 		         (double)weight / scale.divisor, scale.unit);
