@@ -187,7 +187,8 @@ has "totals that were counted: one run tells nothing of runs" \
 
 # folded text as perf script prints it: MODULE FUNCTION SAMPLES lines
 build() {
-	while read -r module function samples; do
+	while read -r module rest; do
+		function=${rest% *} samples=${rest##* }
 		while [ "$samples" -gt 0 ]; do
 			printf 'app 1/1 7.000001: 1000000 cpu-clock: \n'
 			printf '\t1139 %s (%s)\n\n' "$function" "$module"
@@ -252,6 +253,48 @@ diff --match nothing one.txt two.txt
 same "--match without a pair: status" 2 "$status"
 diff --html page.html one.txt two.txt
 same "a page of two builds: status" 0 "$status"
+
+# what virtual machines and languages number anew in each process or build
+build >one.txt <<'EOF2'
+/tmp/perf-17.map long App$$Lambda$1/0x00007f6c8c000a08.applyAsLong(long) 10
+/tmp/perf-17.map long App$$Lambda$7/0x0000000800066840.run() 11
+/tmp/perf-17.map LambdaForm$MH/1418481495.invoke(int) 12
+/tmp/perf-17.map long App.lambda$main$2(long) 13
+/tmp/perf-17.map GeneratedMethodAccessor3.invoke() 14
+/tmp/perf-17.map JS:*spin /a/build-1/app.js:12:3 15
+/tmp/perf-17.map JS:*moved /a/build-1/app.js:40:3 16
+/tmp/perf-17.map JS:*moved /a/build-1/app.js:60:3 2
+/tmp/perf-17.map py::work:/a/build-1/app.py 17
+/tmp/perf-17.map py::gone:/a/build-1/app.py 18
+/b1/app main.work.func2 19
+EOF2
+build >two.txt <<'EOF2'
+/tmp/perf-18.map long App$$Lambda$1/0x00007f817c001800.applyAsLong(long) 10
+/tmp/perf-18.map long App$$Lambda/0x00007f817c001c00.run() 11
+/tmp/perf-18.map LambdaForm$MH/1567581361.invoke(int) 12
+/tmp/perf-18.map long App.lambda$main$3(long) 13
+/tmp/perf-18.map GeneratedMethodAccessor12.invoke() 14
+/tmp/perf-18.map JS:*spin /b/build-2/app.js:12:3 15
+/tmp/perf-18.map JS:*moved /b/build-2/app.js:41:3 18
+/tmp/perf-18.map py::work:/b/build-2/app.py 17
+/tmp/perf-18.map py::new:/b/build-2/app.py 18
+/b2/app main.work.func3 19
+EOF2
+diff -x '|' one.txt two.txt
+# shellcheck disable=SC2016 # names of Java
+same "what a process or build numbers anew: one row each" \
+	'0 18000000 new py::new:/b/build-2/app.py
+10000000 10000000 noise long App$$Lambda$1.applyAsLong(long)
+11000000 11000000 noise long App$$Lambda.run()
+12000000 12000000 noise LambdaForm$MH.invoke(int)
+13000000 13000000 noise long App.lambda$main$(long)
+14000000 14000000 noise GeneratedMethodAccessor.invoke()
+15000000 15000000 noise JS:*spin app.js
+17000000 17000000 noise py::work:app.py
+18000000 0 gone py::gone:/a/build-1/app.py
+18000000 18000000 noise JS:*moved app.js
+19000000 19000000 noise main.work.func' \
+	"$(awk -F'|' 'NR > 1 { print $1, $2, $5, $NF }' out | LC_ALL=C sort)"
 
 # libraries by the name that they have for the loader
 : "${CC:=cc}"

@@ -17,7 +17,8 @@
 /* A function of one side, or a text that is kept. */
 struct entry {
 	UT_hash_handle hh;
-	bool is_on[2]; /* which side has it */
+	bool is_on[2];    /* which side has it */
+	bool has_bare[2]; /* or has it without its numbers */
 	char key[];
 };
 
@@ -89,27 +90,92 @@ static void cut_hash(char *name)
 		*at = '\0';
 }
 
-/* "{lambda(int)#2}", "{closure#0}", "$_1", "'lambda3'": the numbers of what has
- * no name. */
+/* "L$$Lambda$1/0x00007f6c8c000a08.run", "LambdaForm$MH/1234567.invoke": where
+ * Java's virtual machine has a class that it made. */
+static void cut_class(char *name)
+{
+	char *to = strchr(name, '/');
+
+	for (; to; to = strchr(to + 1, '/')) {
+		bool is_address = strncmp(to, "/0x", 3) == 0;
+		char *end = to + (is_address ? 3 : 1);
+		size_t digits = strspn(end, is_address ? "0123456789abcdef"
+		                                       : "0123456789");
+
+		end += digits;
+		if (to > name && digits >= 5 && strchr(".:", *end))
+			memmove(to, end, strlen(end) + 1);
+	}
+}
+
+/* Whether a number begins at `at` that counts what is alike. */
+static bool is_count(const char *name, const char *at)
+{
+	static const char *const before[] = { "lambda", "$", "Accessor",
+		                              "$Proxy", ".func" };
+
+	if (*at == '#' || strncmp(at, "$_", 2) == 0)
+		return isdigit((unsigned char)at[*at == '#' ? 1 : 2]);
+	for (size_t i = 0; isdigit((unsigned char)*at) &&
+	                   i < sizeof(before) / sizeof(before[0]); i++) {
+		size_t length = strlen(before[i]);
+
+		if ((size_t)(at - name) >= length &&
+		    strncmp(at - length, before[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "{lambda(int)#2}", "{closure#0}", "$_1", "'lambda3'", of Java "App$1.run",
+ * "lambda$main$2", "GeneratedMethodAccessor3", of Go "main.work.func2": the numbers
+ * of what has no name. */
 static void cut_numbers(char *name)
 {
 	char *to = name;
 
 	for (const char *at = name; *at;) {
-		bool is_number = (at[0] == '#' || strncmp(at, "$_", 2) == 0) &&
-		                 isdigit((unsigned char)at[*at == '#' ? 1 : 2]);
-
-		if (at > name + 6 && isdigit((unsigned char)*at) &&
-		    strncmp(at - 6, "lambda", 6) == 0)
-			is_number = true;
-		if (!is_number) {
+		if (!is_count(name, at)) {
 			*to++ = *at++;
 			continue;
 		}
+		/* "$$Lambda$1" of Java 17 is "$$Lambda" of 21 */
+		if (to - name >= 7 && strncmp(to - 7, "Lambda$", 7) == 0)
+			to--;
 		at += *at == '#' ? 1 : *at == '$' ? 2 : 0;
 		at += strspn(at, "0123456789");
 	}
 	*to = '\0';
+}
+
+/* The length of the name without ":12", which it ends with in `length`; 0 when it
+ * does not. */
+static size_t before_number(const char *name, size_t length)
+{
+	size_t at = length;
+
+	while (at && isdigit((unsigned char)name[at - 1]))
+		at--;
+	return at > 1 && at < length && name[at - 1] == ':' ? at - 1 : 0;
+}
+
+/* "JS:*work /a/app.js:12:3" of node and "py::work:/a/app.py" of Python: where the
+ * file lies, and the line. */
+static void cut_place(char *name)
+{
+	size_t length = before_number(name, strlen(name));
+	char *path = strrchr(name, ' '), *slash;
+
+	length = before_number(name, length);
+	if (strncmp(name, "py::", 4) == 0)
+		path = strstr(name, ":/");
+	else if (path && length)
+		name[length] = '\0';
+	else
+		return;
+	slash = path ? strrchr(path, '/') : NULL;
+	if (slash)
+		memmove(path + 1, slash + 1, strlen(slash + 1) + 1);
 }
 
 /* To be freed. */
@@ -119,10 +185,14 @@ static char *bare_name(const char *name, bool has_numbers)
 
 	while (bare && cut_suffix(bare))
 		;
-	if (bare)
+	if (bare) {
 		cut_hash(bare);
-	if (bare && !has_numbers)
+		cut_class(bare);
+	}
+	if (bare && !has_numbers) {
 		cut_numbers(bare);
+		cut_place(bare);
+	}
 	return bare;
 }
 
@@ -248,16 +318,36 @@ static bool strip(struct match_names *names, int side,
 	return entry != NULL;
 }
 
-/* Numbers stay where both sides have the same. */
+/* What is on one side alone may be on both without its numbers. */
 static bool strip_numbers(struct match_names *names, int side,
                           struct ppi_symbols_name *name)
 {
 	struct entry *entry = function_entry(names, name);
+	struct ppi_symbols_name bare = *name;
 
 	if (!entry || entry->is_on[!side])
 		return entry != NULL;
-	name->function = keep(names, bare_name(name->function, false));
-	return name->function != NULL;
+	bare.function = keep(names, bare_name(name->function, false));
+	entry = bare.function ? function_entry(names, &bare) : NULL;
+	if (entry)
+		entry->has_bare[side] = true;
+	return entry != NULL;
+}
+
+/* Then it has none; others keep theirs, and their place. */
+static bool take_bare(struct match_names *names, int side,
+                      struct ppi_symbols_name *name)
+{
+	struct entry *entry = function_entry(names, name);
+	struct ppi_symbols_name bare = *name;
+
+	if (!entry || entry->is_on[!side])
+		return entry != NULL;
+	bare.function = keep(names, bare_name(name->function, false));
+	entry = bare.function ? function_entry(names, &bare) : NULL;
+	if (entry && (entry->has_bare[!side] || entry->is_on[!side]))
+		name->function = bare.function;
+	return entry != NULL;
 }
 
 /* Once modules are the same. */
@@ -265,7 +355,8 @@ static bool names_unify(struct match_names *names,
                         const struct ppi_match_side sides[2])
 {
 	return for_all(names, sides, strip) &&
-	       for_all(names, sides, strip_numbers);
+	       for_all(names, sides, strip_numbers) &&
+	       for_all(names, sides, take_bare);
 }
 
 /* ---- modules ---- */
