@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <poll.h>
+#include <type_traits>
 
 #define MUST(claim)                                           \
 	do {                                                  \
@@ -22,6 +23,31 @@
 			std::exit(1);                         \
 		}                                             \
 	} while (0)
+
+// An owner moves, without throwing, and does not copy; a scope does neither.
+template <typename Owner> constexpr bool moves_alone()
+{
+	return std::is_nothrow_move_constructible<Owner>::value &&
+	       std::is_nothrow_move_assignable<Owner>::value &&
+	       std::is_nothrow_destructible<Owner>::value &&
+	       !std::is_copy_constructible<Owner>::value &&
+	       !std::is_copy_assignable<Owner>::value;
+}
+template <typename Scope> constexpr bool stays()
+{
+	return !std::is_move_constructible<Scope>::value &&
+	       !std::is_move_assignable<Scope>::value &&
+	       std::is_nothrow_destructible<Scope>::value;
+}
+static_assert(moves_alone<portprof::config>(), "config");
+static_assert(moves_alone<portprof::session>(), "session");
+static_assert(moves_alone<portprof::group>(), "group");
+static_assert(moves_alone<portprof::region_set>(), "region_set");
+static_assert(stays<portprof::sampling>(), "sampling");
+static_assert(stays<portprof::regions>(), "regions");
+static_assert(stays<portprof::region>(), "region");
+static_assert(stays<portprof::label_scope>(), "label_scope");
+static_assert(stays<portprof::label>(), "label");
 
 static volatile unsigned long sink;
 
