@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The recipes of packages (debian/, packages/) without building one: they are of this
-# version, each file that make install puts down is in one package and in no second
-# one, and the symbols of the libraries are those that debian/ lists.
+# version, name options that configure has, each file that make install puts down is in
+# one package and in no second one, and the symbols of the libraries are those that
+# debian/ lists.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
@@ -21,6 +22,14 @@ packages/freebsd/Makefile $(sed -n 's/^DISTVERSION=[[:blank:]]*//p' "$srcdir/pac
 packages/pkgsrc/Makefile $(sed -n 's/^DISTNAME=[[:blank:]]*portprof-//p' "$srcdir/packages/pkgsrc/Makefile")
 EOF2
 check "packages/alpine/APKBUILD is a script" sh -n "$srcdir/packages/alpine/APKBUILD"
+
+### options
+
+sed -n 's/^PP_ARG_WITH(\[\([^]]*\)\].*/\1/p' "$srcdir/configure.ac" | sort >"$tmp/libraries"
+grep -rhoe '--with-[a-z0-9-]*' -e '--without-[a-z0-9-]*' "$srcdir/packages" |
+	sed 's/^--with\(out\)*-//' | sort -u >"$tmp/named"
+same "configure knows each library that a recipe names" "" \
+	"$(comm -23 "$tmp/named" "$tmp/libraries")"
 
 ### files
 
@@ -81,6 +90,36 @@ sed -n '
 	p
 }' "$srcdir/packages/rpm/portprof.spec" >"$tmp/spec"
 same "RPM: each file is in one package" "" "$(misplaced "$tmp/spec")"
+
+# What abuild does with it: each pattern has files, which go to the subpackage.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317 # of the recipe
+alpine() {
+	set -e
+	pkgdir=$tmp/alpine
+	amove() {
+		for at in "$pkgdir"/$1; do
+			into=$subpkgdir${at#"$pkgdir"}
+			mkdir -p "${into%/*}"
+			mv "$at" "$into"
+		done
+	}
+	make() {
+		mkdir -p "$pkgdir"
+		cp -RP "$tmp/root$prefix" "$pkgdir/usr"
+	}
+	. "$srcdir/packages/alpine/APKBUILD"
+	package
+	subpkgdir=$tmp/alpine.profil && profil
+	subpkgdir=$tmp/alpine.py3 && _py3
+}
+(alpine) >"$tmp/log" 2>&1
+same "Alpine: the recipe finds what it packages" 0 $?
+sed 's/^/# /' "$tmp/log"
+same "Alpine: libraries that take the names of others are apart" "gperftools papi profil" \
+	"$(find "$tmp/alpine.profil" -name '*.so.0' | sed 's/.*libportprof-//; s/\.so.*//' |
+		sort | tr '\n' ' ' | sed 's/ $//')"
+same "Alpine: Python's files are apart" 2 \
+	"$(find "$tmp/alpine.py3" -name '*.py' | wc -l | tr -d ' ')"
 
 ### symbols
 
