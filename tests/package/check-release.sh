@@ -23,9 +23,22 @@ cd "$tmp" || exit 99
 
 check "made" sh -c '"$1/release.sh" one >words 2>&1 || { cat words; false; }' sh "$srcdir"
 mkdir elsewhere
+GNUPGHOME=$tmp/gnupg key=
+export GNUPGHOME
+if command -v gpg >/dev/null && mkdir -m 700 "$GNUPGHOME" && gpg -q --batch --passphrase '' \
+	--quick-generate-key releaser ed25519 sign never >"$tmp/log" 2>&1; then
+	key=releaser
+fi
 check "made once more, at another place and umask" sh -c 'cd elsewhere && umask 077 &&
-	TZ=Asia/Tokyo "$1/release.sh" ../two >words 2>&1' sh "$srcdir"
-check "the same bytes" diff -r one two
+	TZ=Asia/Tokyo GPG_KEY=$2 "$1/release.sh" ../two >words 2>&1' sh "$srcdir" "$key"
+check "the same bytes" diff -r -x SHA256SUMS.asc one two
+if [ -n "$key" ]; then
+	check "the key that is named has signed the sums" \
+		gpg -q --logger-file /dev/null --verify two/SHA256SUMS.asc two/SHA256SUMS
+	gpgconf --kill gpg-agent
+else
+	skip "the key that is named has signed the sums" "no gpg"
+fi
 "$srcdir/release.sh" one >words 2>&1
 same "an existing folder is refused" 1 $?
 has "and why" 'one is there' words
