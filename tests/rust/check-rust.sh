@@ -54,7 +54,7 @@ fi
 # A process has one session of some backends.
 RUST_TEST_THREADS=1 timeout 600 cargo test --offline >"$tmp/words" 2>&1
 same "what the safe layer promises" 0 $?
-has "was tried" 'test result: ok\. 5 passed' "$tmp/words"
+has "was tried" 'test result: ok\. 6 passed' "$tmp/words"
 
 for backend in perf timer; do
 	timeout 600 "$CARGO_TARGET_DIR/debug/examples/count" "$tmp/$backend.pb.gz" \

@@ -52,6 +52,7 @@ fn main() {
             standard_error, idle_time_ns);
     layout!(portprof_count: raw, scaled, enabled_ns, running_ns, status, taken_ns);
     layout!(portprof_batch: records, count, words, word_count, record_bytes);
+    layout!(portprof_event_field: index, text_bytes, number);
     layout!(portprof_record: kind, valid, event, cpu, pid, tid, time_ns, address, span,
             weight, samples, user_address, payload, payload_words, data_address, latency,
             branches, branch_count, values, value_count, chain_end, data_source,
@@ -63,8 +64,9 @@ fn main() {
              PORTPROF_E_LIMIT, PORTPROF_E_STATE, PORTPROF_E_FORKED, PORTPROF_E_SYSTEM,
              PORTPROF_E_FORMAT, PORTPROF_TARGET_PROCESS, PORTPROF_TARGET_THREAD,
              PORTPROF_TARGET_PID, PORTPROF_RECORD_SAMPLE, PORTPROF_FIELD_TID,
-             PORTPROF_FIELD_TIME, PORTPROF_FIELD_KERNEL, PORTPROF_REASON_NONE,
-             PORTPROF_REASON_ARGUMENT, PORTPROF_REASON_SYNTAX, PORTPROF_REASON_PART,
+             PORTPROF_FIELD_TIME, PORTPROF_FIELD_KERNEL, PORTPROF_FIELD_EVENT_FIELDS,
+             PORTPROF_REASON_NONE, PORTPROF_REASON_ARGUMENT, PORTPROF_REASON_SYNTAX,
+             PORTPROF_REASON_PART,
              PORTPROF_REASON_UNKNOWN_NAME, PORTPROF_REASON_NO_BACKEND,
              PORTPROF_REASON_BACKEND_LIMIT, PORTPROF_REASON_NOT_ON_CPU,
              PORTPROF_REASON_NEEDS_RIGHT, PORTPROF_REASON_NEEDS_TRACING,

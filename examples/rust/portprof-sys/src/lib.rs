@@ -65,6 +65,7 @@ pub const PORTPROF_RECORD_SAMPLE: u32 = 1;
 pub const PORTPROF_FIELD_TID: u32 = 1 << 1;
 pub const PORTPROF_FIELD_TIME: u32 = 1 << 3;
 pub const PORTPROF_FIELD_KERNEL: u32 = 1 << 5;
+pub const PORTPROF_FIELD_EVENT_FIELDS: u32 = 1 << 18;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -148,6 +149,16 @@ pub struct portprof_batch {
     pub words: *const u64,
     pub word_count: usize,
     pub record_bytes: usize,
+}
+
+/// In the words of a batch, from `event_fields` of a record on. A text of so many bytes,
+/// with its zero, follows, and fills whole words.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct portprof_event_field {
+    pub index: u32,
+    pub text_bytes: u32,
+    pub number: i64,
 }
 
 #[repr(C)]

@@ -391,6 +391,26 @@ impl<'a> Sample<'a> {
         }
     }
 
+    /// The text of a field that the event has with each sample, empty if there is none:
+    /// of `blocked-time` 1 is the kind of wait, 2 the file or the peer, 3 who has the lock.
+    pub fn field_text(&self, index: u32) -> String {
+        const HEAD: usize = mem::size_of::<sys::portprof_event_field>() / mem::size_of::<u64>();
+        let mut at = self.record.event_fields as usize;
+        let end = at + self.record.event_field_words as usize;
+        while self.has(sys::PORTPROF_FIELD_EVENT_FIELDS) && at < end {
+            // SAFETY: a field begins at each of these words, and its text follows it.
+            let (field, words) = unsafe {
+                let field = self.batch.words.add(at).cast::<sys::portprof_event_field>();
+                (&*field, self.batch.words.add(at + HEAD))
+            };
+            if field.index == index && field.text_bytes > 0 {
+                return text(words.cast());
+            }
+            at += HEAD + (field.text_bytes as usize + 7) / 8;
+        }
+        String::new()
+    }
+
     fn has(&self, field: u32) -> bool {
         self.record.valid & field != 0
     }

@@ -3,7 +3,7 @@
 use portprof::{Config, Counters, Label, Reason, Region, Status};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn refusal<T>(result: Result<T, portprof::Error>) -> portprof::Error {
     match result {
@@ -135,4 +135,36 @@ fn a_descriptor_waits_for_flush() {
         }
     }
     assert!(weight.load(Relaxed) > 0);
+}
+
+#[test]
+fn a_wait_says_for_what() {
+    let (slept, others) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (own_slept, own_others) = (slept.clone(), others.clone());
+    let config = Config::new()
+        .unwrap()
+        .event("blocked-time")
+        .unwrap()
+        .callback(move |batch| {
+            for sample in batch.samples() {
+                own_slept.fetch_add((sample.field_text(1) == "sleep") as u64, Relaxed);
+                own_others.fetch_add(!sample.field_text(100).is_empty() as u64, Relaxed);
+            }
+        })
+        .unwrap();
+    let profile = match config.open() {
+        Ok(profile) => profile,
+        Err(error) => return assert_eq!(error.status(), Status::Unsupported),
+    };
+    profile.start().unwrap();
+    for _ in 0..1000 {
+        std::thread::sleep(Duration::from_millis(50));
+        profile.flush().unwrap();
+        if slept.load(Relaxed) > 0 {
+            break;
+        }
+    }
+    profile.stop().unwrap();
+    assert!(slept.load(Relaxed) > 0);
+    assert_eq!(others.load(Relaxed), 0);
 }
