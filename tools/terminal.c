@@ -269,6 +269,8 @@ bool ppi_color_is_on(FILE *to)
 		return false;
 	if (is_set_to_yes("CLICOLOR_FORCE"))
 		return true;
+	if (is_set("CLICOLOR") && !is_set_to_yes("CLICOLOR"))
+		return false;
 	return ppi_is_terminal(to);
 }
 

@@ -19,7 +19,7 @@ bool ppi_is_terminal(FILE *to);
 /*
  * Whether a stream is coloured. --color always or never decides; else
  * NO_COLOR that is not empty says no, CLICOLOR_FORCE that is not 0 says yes,
- * and a terminal that can is coloured (https://no-color.org,
+ * CLICOLOR of 0 says no, and a terminal that can is coloured (https://no-color.org,
  * https://bixense.com/clicolors).
  */
 bool ppi_color_is_on(FILE *to);

@@ -31,6 +31,12 @@ main;company::product::Other::method(int);leaf 300
 main;idle 200
 EOF
 
+begin 80 24
+type_keys "run env TERM=dumb $portprof browse calls.folded" Enter
+await "a terminal that cannot move its cursor: why" "type 'dumb', which cannot"
+await "a terminal that cannot move its cursor: instead" 'portprof report'
+end
+
 ### Tables, at four widths
 
 for width in 40 60 80 200; do

@@ -35,6 +35,10 @@ on_terminal PAGER='cat >wrong' PORTPROF_PAGER='cat >paged' "$portprof" \
 has "PORTPROF_PAGER comes before PAGER" 'memcpy' paged
 on_terminal PAGER='cat >paged' NO_COLOR=1 "$portprof" report small.pb.gz
 has_not "NO_COLOR is kept" "$(printf '\033')" paged
+on_terminal PAGER='cat >paged' CLICOLOR=0 "$portprof" report small.pb.gz
+has_not "CLICOLOR=0 is kept" "$(printf '\033')" paged
+on_terminal PAGER='cat >paged' CLICOLOR=1 "$portprof" report small.pb.gz
+has "CLICOLOR=1 is what is done anyway" "$(printf '\033')" paged
 for none in '' cat; do
 	on_terminal PAGER="$none" "$portprof" report small.pb.gz
 	has "PAGER='$none': none" 'memcpy' shown

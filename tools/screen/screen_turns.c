@@ -44,7 +44,7 @@ bool ppi_screen_can(const char *verb, const char *instead)
 	const char *kind = getenv("TERM");
 	FILE *terminal = open_terminal();
 	int error = 0;
-	bool is_known;
+	bool is_known, can_move;
 
 	if (!terminal) {
 		ppi_say("%s needs a terminal: %s", verb, strerror(errno));
@@ -53,11 +53,14 @@ bool ppi_screen_can(const char *verb, const char *instead)
 	}
 	is_known = kind && kind[0] &&
 	           setupterm(kind, fileno(terminal), &error) == OK;
+	/* a dumb one writes one line after the other */
+	can_move = is_known && cursor_address;
 	fclose(terminal);
-	if (is_known)
+	if (can_move)
 		return true;
-	ppi_say("%s cannot draw on a terminal of type '%s', which is unknown "
-	        "here", verb, kind ? kind : "");
+	ppi_say("%s cannot draw on a terminal of type '%s', which %s", verb,
+	        kind ? kind : "",
+	        is_known ? "cannot move its cursor" : "is unknown here");
 	ppi_say("set TERM, as in TERM=xterm portprof %s, or use %s", verb,
 	        instead);
 	return false;
