@@ -359,6 +359,18 @@ done
 ### Names before numbers of samples, where both have no room
 
 python3 "$srcdir/tests/html/write_profile.py" small small.pb.gz
+for i in 12 13; do
+	echo "main;company::Stage<$i>::method(int) $i"
+done >stages.folded
+for file in stages.folded small.pb.gz; do
+	COLUMNS=40 "$portprof" report $file >out
+	has_not "40 columns, $file: no head of a few letters" 'm\.\.\.' out
+	same "40 columns, $file: no line is longer" 0 \
+		"$(LC_ALL=C.UTF-8 awk 'length > 40' out | wc -l)"
+done
+COLUMNS=72 "$portprof" report -q stages.folded >out
+has "72 columns: numbers in brackets tell rows apart" 'Stage<13>::method' out
+has "72 columns: both of them" 'Stage<12>::method' out
 COLUMNS=80 "$portprof" report -q -n 0 small.pb.gz >narrow
 has "80 columns: the name is whole" ' parse.char const.*[)]$' narrow
 has_not "80 columns: numbers of samples give way" 'samples' narrow

@@ -115,7 +115,8 @@ function shortName(name) {
     } else {
       const end = behind(name, at);
       if (!end) return name;
-      if (isScope(name, at)) text += name.slice(at, end);
+      if (isScope(name, at) || /^<[0-9]{1,6}>$/.test(name.slice(at, end)))
+        text += name.slice(at, end);
       else if (c === "<") text += "<>";
       else if (!name.startsWith("::", end)) break;
       at = end;

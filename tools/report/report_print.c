@@ -358,12 +358,15 @@ static bool print_filtered(struct printing *printing)
 static void say_more(const struct ppi_report_options *options)
 {
 #ifdef HAVE_CURSES
-	char room[PPI_SHOWN_BYTES];
+	char words[PPI_SHOWN_BYTES + 80], room[PPI_SHOWN_BYTES];
 
-	if (options->input_count == 1)
-		printf("\nportprof browse %s walks through it: callers, "
-		       "source, threads, times\n",
-		       ppi_shown(options->inputs[0], room));
+	if (options->input_count != 1)
+		return;
+	snprintf(words, sizeof(words), "portprof browse %s walks through it: "
+	         "callers, source, threads, times",
+	         ppi_shown(options->inputs[0], room));
+	putchar('\n');
+	ppi_put_wrapped_to(stdout, words, 0, ppi_line_width(stdout));
 #else
 	(void)options;
 #endif

@@ -213,8 +213,8 @@ static void shrink_tags(struct columns *columns, int least, int wanted)
 }
 
 /* Modules are cut first, then numbers of samples are left out, then shares of
- * totals, then threads are cut, then totals are left out, then functions are
- * cut; of many columns on a narrow screen all are, so that no row is broken. */
+ * totals, then threads are cut, then totals are left out, then modules, then functions
+ * are cut; of many columns on a narrow screen all are, so that no row is broken. */
 static void fit_names(struct columns *columns, int longest)
 {
 	enum { MODULE_LEAST = 12, LEAST = 4 };
@@ -235,6 +235,10 @@ static void fit_names(struct columns *columns, int longest)
 		columns->has_chains = false;
 	shrink(columns, &columns->line_width, MODULE_LEAST, wanted);
 	shrink(columns, &columns->module_width, LEAST, wanted);
+	/* cut to less than its head it says nothing, and its room is a name's */
+	if (columns->keys & PPI_BY_FUNCTION &&
+	    columns->module_width < (int)strlen("module"))
+		columns->keys &= ~(unsigned)PPI_BY_MODULE;
 	shrink(columns, &columns->thread_width, LEAST, wanted);
 	shrink(columns, &columns->label_width, LEAST, wanted);
 	shrink_tags(columns, LEAST, wanted);

@@ -81,6 +81,14 @@ static bool is_scope(const char *name, const char *at)
 	       *at == '[' || (*at == '<' && at == name);
 }
 
+/* "<12>": it takes no room, and may be all that one row has and the next has not. */
+static bool is_number(const char *at, const char *end)
+{
+	size_t digits = strspn(at + 1, "0123456789");
+
+	return digits > 0 && digits <= 6 && at + digits + 2 == end;
+}
+
 const char *ppi_short_name(const char *name, char *out, size_t bytes)
 {
 	struct text text = { .out = out, .room = bytes };
@@ -127,7 +135,7 @@ const char *ppi_short_name(const char *name, char *out, size_t bytes)
 		end = behind(at);
 		if (!end)
 			return name;
-		if (is_scope(name, at)) {
+		if (is_scope(name, at) || (*at == '<' && is_number(at, end))) {
 			if (!put(&text, at, (size_t)(end - at)))
 				return name;
 		} else if (*at == '<') {
