@@ -53,6 +53,18 @@ for width in 40 60 80 200; do
 	end
 done
 
+# what a filter found is entered without it
+begin 80 24
+type_keys "run $portprof browse calls.folded" Enter
+await "a filter: before" ' leaf$'
+type_keys / leaf Enter
+await "a filter: what it leaves" "names that contain 'leaf'"
+type_keys Enter
+await "a filter: what it found has all of its callers" 'Other::method'
+type_keys Escape
+await "a filter: it is there again" "names that contain 'leaf'"
+end
+
 # names have room before numbers of samples do, and words have lines
 echo 'main;company_product_subsystem_function_x 1' >long.folded
 begin 80 24

@@ -195,6 +195,13 @@ static bool has_chains(struct ppi_screen *screen)
 	return false;
 }
 
+/* A filter found the row; it is none of what is in it. */
+static void show_functions(struct ppi_screen *screen)
+{
+	screen->filter[0] = '\0';
+	show_table(screen, PPI_SCREEN_FUNCTIONS);
+}
+
 static void show_edges(struct ppi_screen *screen)
 {
 	const struct ppi_screen_row *row = chosen_row(screen);
@@ -204,7 +211,10 @@ static void show_edges(struct ppi_screen *screen)
 	    !has_chains(screen))
 		return;
 	function = strdup(row->function);
-	show_table(screen, PPI_SCREEN_FUNCTIONS);
+	if (!screen->function)
+		memcpy(screen->table_filter, screen->filter,
+		       sizeof(screen->filter));
+	show_functions(screen);
 	screen->function = function;
 }
 
@@ -264,26 +274,26 @@ static void enter(struct ppi_screen *screen)
 	case PPI_SCREEN_THREADS:
 		screen->tid = row->tid;
 		screen->pid = row->pid;
-		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		show_functions(screen);
 		break;
 	case PPI_SCREEN_PROCESSES:
 		screen->pid = row->pid;
-		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		show_functions(screen);
 		break;
 	case PPI_SCREEN_WAITS:
 		keep_wait(screen, row);
-		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		show_functions(screen);
 		break;
 	case PPI_SCREEN_MODULES:
 		free(screen->module);
 		screen->module = strdup(row->module);
-		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		show_functions(screen);
 		break;
 	case PPI_SCREEN_LABELS:
 		free(screen->labelled);
 		screen->labelled = ppi_filter_label_of(screen->label,
 		                                       row->label);
-		show_table(screen, PPI_SCREEN_FUNCTIONS);
+		show_functions(screen);
 		break;
 	case PPI_SCREEN_TREE:
 		open_branch(screen, !row->is_open);
@@ -294,13 +304,19 @@ static void enter(struct ppi_screen *screen)
 	}
 }
 
+static void leave_edges(struct ppi_screen *screen)
+{
+	memcpy(screen->filter, screen->table_filter, sizeof(screen->filter));
+	show_table(screen, screen->table);
+}
+
 /* One step back, then to everything. */
 static void leave(struct ppi_screen *screen)
 {
 	if (screen->lines.count)
 		ppi_screen_unlist(screen);
 	else if (screen->function)
-		show_table(screen, screen->table);
+		leave_edges(screen);
 	else
 		show_all(screen);
 }

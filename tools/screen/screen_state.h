@@ -65,6 +65,7 @@ struct ppi_screen {
 	char *labelled;      /* "NAME=LIST" of what; NULL all */
 	char *function;      /* whose callers and callees; NULL a table */
 	char filter[64], search[64], times_text[64];
+	char table_filter[64]; /* of the table, while callers are shown */
 	struct ppi_filter times; /* has_times: a part of the time alone */
 	struct ppi_screen_open open;
 	enum ppi_screen_typing typing;
