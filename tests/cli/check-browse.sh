@@ -65,6 +65,28 @@ type_keys Escape
 await "a filter: it is there again" "names that contain 'leaf'"
 end
 
+# what lies within an estimate's error is none
+python3 - "$srcdir/tests/html/write_profile.py" <<'EOF'
+import runpy
+import sys
+given = runpy.run_path(sys.argv[1])
+number, message = given["number"], given["message"]
+profile = given["Profile"]()
+profile.add([("main", "/x/app")], 97, 97000000)
+stats = number(2, 97) + number(5, 100000000) + number(6, 97000000) + number(
+    8, 3000000) + number(21, 2000000)
+event = message(1, "cpu") + number(4, 1) + number(5, 0) + number(6, 1)
+profile.body.append(message(1000, number(1, 1) + message(3, "perf") + message(
+    6, event + message(7, stats))))
+profile.write("estimate.pb.gz")
+EOF
+begin 80 24
+type_keys "run $portprof browse estimate.pb.gz" Enter
+await "unattributed within an estimate's error is none" \
+	'0 lost, 0 [+]- 2[.]0 % unattributed'
+type_keys q
+end
+
 # names have room before numbers of samples do, and words have lines
 echo 'main;company_product_subsystem_function_x 1' >long.folded
 begin 80 24

@@ -44,7 +44,7 @@ begin 80 24
 type_keys "run $portprof top -F 200 -b $backend -- $burn 600000 2>&1" Enter
 await "the title is the command" '^portprof top: .*burn'
 await "the hot function" '%.* burn +burn_'
-await "the account" '[0-9] lost, [0-9.]+ % unattributed'
+await "the account" '[0-9] lost, (0 [+]- )?[0-9.]+ % unattributed'
 await "time passes" 'last [0-9]+s'
 shown
 same "80 columns are kept" 0 "$(awk 'length > 80' shown | wc -l)"

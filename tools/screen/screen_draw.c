@@ -6,6 +6,7 @@
 
 #include "base/clock_ns.h"
 #include "base/text.h"
+#include "tools/view/account.h"
 #include "tools/view/short_names.h"
 
 #include <curses.h>
@@ -103,6 +104,23 @@ static void draw_title(const struct ppi_screen *screen,
 		ppi_screen_put(0, COLS - length, right);
 }
 
+/* Within an estimate's error it is none. */
+static void say_unattributed(const portprof_stats *stats, char *out,
+                             size_t bytes)
+{
+	uint64_t gap = stats->excess_weight ? stats->excess_weight
+	                                    : stats->unattributed_weight;
+
+	if (ppi_gap_is_noise(stats, gap))
+		snprintf(out, bytes, "0 +- %.1f %%",
+		         ppi_percent(stats->standard_error,
+		                     stats->total_weight));
+	else
+		snprintf(out, bytes, "%.1f %%",
+		         ppi_percent(stats->unattributed_weight,
+		                     stats->total_weight));
+}
+
 /* From line `y`; the line after it. */
 static int draw_account(const struct ppi_screen *screen,
                         const struct ppi_screen_title *title, int y)
@@ -110,7 +128,7 @@ static int draw_account(const struct ppi_screen *screen,
 	const struct ppi_screen_head *head = &screen->head;
 	const portprof_stats *stats = &head->stats;
 	char weight[64], name[PPI_SHOWN_BYTES], rate[48] = "", idle[80] = "";
-	char states[400], line[1024];
+	char states[400], gap[32], line[1024];
 	struct ppi_scale scale;
 
 	if (!head->is_known) {
@@ -140,14 +158,13 @@ static int draw_account(const struct ppi_screen *screen,
 		snprintf(idle, sizeof(idle), "; idle %s", weight);
 	}
 	scale = ppi_scale_of(head->unit, stats->total_weight);
+	say_unattributed(stats, gap, sizeof(gap));
 	snprintf(line, sizeof(line),
 	         "%s in %" PRIu64 " samples, %" PRIu64
-	         " lost, %.1f %% unattributed%s",
+	         " lost, %s unattributed%s",
 	         ppi_say_weight(scale, stats->total_weight, weight,
 	                        sizeof(weight)),
-	         stats->kept_samples, stats->lost_samples,
-	         ppi_percent(stats->unattributed_weight, stats->total_weight),
-	         idle);
+	         stats->kept_samples, stats->lost_samples, gap, idle);
 	return put_wrapped(y, head_lines(), line);
 }
 

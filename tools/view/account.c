@@ -58,10 +58,15 @@ void ppi_report_filter(struct ppi_report *report, uint64_t shown,
 }
 
 /* Twice the error: 19 of 20 are nearer by chance. */
+bool ppi_gap_is_noise(const portprof_stats *stats, uint64_t gap)
+{
+	return stats->standard_error && gap / 2 <= stats->standard_error;
+}
+
 bool ppi_report_noise(const struct ppi_report *report)
 {
 	uint64_t gap = report->excess ? report->excess : report->unattributed;
 
-	return report->what->has_stats && report->what->stats.standard_error &&
-	       gap / 2 <= report->what->stats.standard_error;
+	return report->what->has_stats &&
+	       ppi_gap_is_noise(&report->what->stats, gap);
 }

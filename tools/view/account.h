@@ -54,6 +54,8 @@ void ppi_report_filter(struct ppi_report *report, uint64_t shown,
 /* Whether what is unattributed, or too much, is no more than chance makes of
  * estimates: then it is none. */
 bool ppi_report_noise(const struct ppi_report *report);
+/* The same of a gap between a total and its samples, either way. */
+bool ppi_gap_is_noise(const portprof_stats *stats, uint64_t gap);
 
 /* The account, which stands above a report's rows. */
 void ppi_report_print_header(const struct ppi_report *report, FILE *out);
