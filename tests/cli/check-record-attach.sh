@@ -247,6 +247,20 @@ kill $sleeper
 record -v -F 997 -o p.pb.gz -- "$burn" 50
 has "-v: what was measured" 'task-clock:freq=997: .*CPU time' "$tmp/words"
 has "-v: at which rate" '997 Hz asked, 997.0 granted' "$tmp/words"
+# asked HZ: what the last one asked for
+asked() {
+	sed -n 's/.*[^0-9]\([0-9][0-9]* Hz\) asked.*/\1/p' "$tmp/words" | head -n 1
+}
+record -v -o p.pb.gz -- "$burn" 50
+of_command=$(asked)
+sleep 600 &
+sleeper=$!
+record -v -p $sleeper --duration 0.1 -o p.pb.gz
+same "a process for some seconds: at the rate of a command" "$of_command" "$(asked)"
+record -v -p $sleeper -o p.pb.gz -- sleep 0.1
+[ "$of_command" != '499 Hz' ] ||
+	same "a process until it ends: at the usual rate" '101 Hz' "$(asked)"
+kill $sleeper
 record --color always -o p.pb.gz -- true
 has "--color always: the name stands out" '^.\[1mportprof:.\[0m ' "$tmp/words"
 CLICOLOR_FORCE=1 record -o p.pb.gz -- true

@@ -140,8 +140,8 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_number, .place = AT(runs), .least = 1,
 	  .most = 100000, .what = "a number of runs, from 1" },
 	{ .help = "How to measure" },
-	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (about 100; a command's by "
-	  "perf: 499)",
+	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (about 100; by perf 499 of "
+	  "a command, or of a process for at most ten seconds)",
 	  .take = ppi_take_text, .place = AT(frequency) },
 	{ .name = "frequency", .value = "HZ" },
 	{ 'c', "count", "N", "take one sample every N nanoseconds or events",

@@ -100,7 +100,8 @@ static bool take_events(const portprof_config *file,
  * Most commands end within seconds: at 101 Hz a run of one second has shares to
  * 6 %, at 499 to 3 %. A sample of perf costs 14 us in a virtual machine and 2
  * outside, so that is 0.7 % at most; a timer's signal costs more, and the
- * kernel's tick bounds its rate. Sessions that go on keep the usual rate.
+ * kernel's tick bounds its rate. So it is of a process that is measured for some
+ * seconds; sessions that go on keep the usual rate.
  */
 #define COMMAND_HZ "499"
 
@@ -109,12 +110,25 @@ static bool is_default(const portprof_config *file, const char *key)
 	return strcmp(portprof_config_origin(file, key, 0), "default") == 0;
 }
 
+/* At most ten, as "5s" or "300ms". */
+static bool is_for_seconds(const struct ppi_record_options *options)
+{
+	const char *text = options->duration.text;
+	char *unit = NULL;
+	double time = text ? strtod(text, &unit) : 0;
+
+	return time > 0 && ((strcmp(unit, "s") == 0 && time <= 10) ||
+	                    (strcmp(unit, "ms") == 0 && time <= 10000));
+}
+
 static bool is_short_lived(const portprof_config *file,
                            const struct ppi_record_options *options)
 {
+	enum ppi_scope scope = options->targets.scope;
 	portprof_backend_info perf;
 
-	return options->targets.scope == PPI_SCOPE_COMMAND &&
+	return (scope == PPI_SCOPE_COMMAND ||
+	        (scope != PPI_SCOPE_SYSTEM && is_for_seconds(options))) &&
 	       !options->events.count && !options->backend &&
 	       is_default(file, "event") && is_default(file, "backend") &&
 	       ppi_backend_find_info("perf", &perf) && perf.is_usable;
