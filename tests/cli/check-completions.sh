@@ -47,6 +47,9 @@ same "values of --color" "always
 auto
 never" "$(offered report --color '')"
 same "behind =, too" always "$(offered report --color = al)"
+same "the value of an option is no command" "" \
+	"$(offered record --unit aw | grep -x awk)$(offered record -o aw | grep -x awk)"
+check "behind a flag a command" [ "$(offered record -g aw | grep -cx awk)" -eq 1 ]
 same "an option without values offers files" "" "$(offered report -v nothing)"
 
 # Of every option that has words, each is taken, and the words about a wrong value name
@@ -110,7 +113,8 @@ same "functions to annotate" "hot_one" "$(offered annotate some.folded hot_o)"
 
 # zsh finds them by the same functions.
 for name in _portprof_verbs _portprof_options _portprof_values \
-	_portprof_events _portprof_targets _portprof_functions _portprof_column; do
+	_portprof_events _portprof_targets _portprof_functions _portprof_column \
+	_portprof_takes_value; do
 	same "zsh: $name is bash's" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/zsh/_portprof")"
@@ -173,6 +177,10 @@ if command -v fish >/dev/null; then
 		"$(by_fish portprof stat -e context-sw)"
 	same "fish: events behind a comma" "page-faults,context-switches" \
 		"$(by_fish portprof stat -e page-faults,context-sw)"
+	same "fish: an event is no command" "" \
+		"$(by_fish portprof stat -e aw | grep -x awk)"
+	check "fish: behind a flag a command" \
+		[ "$(by_fish portprof record -g aw | grep -cx awk)" -eq 1 ]
 	check "fish: processes" [ "$(by_fish portprof top -p $$ | grep -cx $$)" -eq 1 ]
 	same "fish: functions of a profile" "hot_two" \
 		"$(by_fish portprof report some.folded --callers hot_t)"

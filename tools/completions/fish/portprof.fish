@@ -41,6 +41,14 @@ function __portprof_values
         string match -rg '^  ([a-z-]+)$' | string replace -r '^' "$before"
 end
 
+# whether the value of the last option stands behind it, so that no command does
+function __portprof_takes_value
+    set -l words (commandline -opc)
+    string match -q -- '-*' $words[-1]; or return 1
+    portprof help $words[2] $words[-1] 2>/dev/null | head -n 1 |
+        string match -rq -- '-[A-Za-z-]+ [A-Z=]+  '
+end
+
 # the profile that is on the line already, if any
 function __portprof_profile
     for word in (commandline -opc)[3..]
@@ -101,7 +109,7 @@ complete -c portprof -n '__portprof_before -t --tid' -f -a '(ps -eL -o lwp= | st
 complete -c portprof -n '__portprof_before --unit' \
     -f -a '(systemctl list-units --plain --no-legend --no-pager 2>/dev/null | string replace -r " .*" "")'
 complete -c portprof -n '__portprof_values >/dev/null' -f -a '(__portprof_values)'
-complete -c portprof -n '__portprof_behind_separator; or begin; __portprof_is_verb record stat top; and not __portprof_values >/dev/null; end' \
+complete -c portprof -n '__portprof_behind_separator; or begin; __portprof_is_verb record stat top; and not __portprof_takes_value; end' \
     -a '(__fish_complete_command)'
 complete -c portprof -n '__portprof_before --peek --callers --callees --focus --function; or begin; __portprof_before -p; and __portprof_is_verb report; end' \
     -f -a '(__portprof_functions)'
