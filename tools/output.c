@@ -103,7 +103,7 @@ static bool finish(struct ppi_out *out, bool is_flushed)
 		return false;
 	}
 	take_back(out);
-	ppi_say("cannot write '%s': %s; name another file with -o",
+	ppi_say("cannot write '%s': %s; name another file",
 	        ppi_output_shown(out->path), strerror(out->error));
 	return false;
 }

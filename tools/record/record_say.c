@@ -299,7 +299,7 @@ static void say_file(const struct ppi_record *record)
 	const char *path = record->settings.output;
 
 	if (record->spool.stream) {
-		ppi_say("wrote the profile to %s", ppi_output_shown(path));
+		ppi_say("the profile goes to %s", ppi_output_shown(path));
 		return;
 	}
 	if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
