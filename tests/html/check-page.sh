@@ -176,6 +176,23 @@ for (const line of fs.readFileSync(list, "utf8").split("\n")) {
   const [name, is] = line.split("\t");
   if (is && short(name) !== is) console.log(name, "is", short(name));
 }' "$srcdir/tools/page/words.js" "$srcdir/tests/data/short-names.txt" 2>&1)"
+	same "in few letters the last parts of a name are kept" "\
+a::b::Class<>::method
+…b::Class<>::method
+…method
+meth…
+a::operator/
+github.com/x/pkg.Run
+…pkg.Run
+libc.so.6+0x1…
+(anonymous names…" "$(node -e '
+const fs = require("fs");
+const fit = new Function(fs.readFileSync(process.argv[1], "utf8") + "return fitName;")();
+for (const [name, letters] of [["a::b::Class<>::method", 21], ["a::b::Class<>::method", 19],
+     ["a::b::Class<>::method", 8], ["a::b::Class<>::method", 5], ["a::operator/", 12],
+     ["github.com/x/pkg.Run", 20], ["github.com/x/pkg.Run", 9],
+     ["libc.so.6+0x1234", 14], ["(anonymous namespace)", 17]])
+  console.log(fit(name, letters));' "$srcdir/tools/page/words.js" 2>&1)"
 else
 	skip "short names are those of the text report" "no node"
 fi

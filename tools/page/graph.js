@@ -180,7 +180,7 @@ function draw() {
         const letters = Math.floor((wide - 8) / graph.letter);
         let name = facts.shown[f];
         if (name.length > letters) name = facts.short[f];
-        if (name.length > letters) name = name.slice(0, Math.max(1, letters - 1)) + "\u2026";
+        if (name.length > letters) name = fitName(name, letters);
         c.fillStyle = f === 0 ? pale : ink;
         c.fillText(name, left + 4, y + ROW / 2, wide - 6);
       }

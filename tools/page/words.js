@@ -98,6 +98,25 @@ function isScope(name, at) {
     name[at] === "{" || name[at] === "[" || (name[at] === "<" && at === 0);
 }
 
+// A name in so many letters: its last parts behind an ellipsis, as a terminal has it;
+// of a last part that is too long, how it begins.
+function fitName(name, letters) {
+  if (name.length <= letters) return name;
+  const mark = name.includes("::") ? "::" : "/";
+  let last = name[0] === "/" || name.includes("+0x") ? name.length : 0, from = 0;
+  for (let at = last; at < name.length; at++) {
+    const skip = operatorLength(name, at);
+    if (skip) at += skip - 1;
+    else if ("(<{[".includes(name[at])) at = Math.max(at, behind(name, at) - 1);
+    else if (name.startsWith(mark, at)) {
+      last = at + mark.length;
+      if (!from && name.length - last < letters) from = last;
+    }
+  }
+  if (from) return "\u2026" + name.slice(from);
+  return name.slice(last % name.length).slice(0, Math.max(1, letters - 1)) + "\u2026";
+}
+
 // Where room is short "void std::f<int>(char) const" is "std::f<>".
 function shortName(name) {
   if (name[0] === "(" || !/[(<]/.test(name) || name.startsWith("py::")) return name;
