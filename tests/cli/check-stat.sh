@@ -441,6 +441,17 @@ compared = json.load(open("new.json"))["compared"]
 assert compared["failed"]
 clock = [c for c in compared["changes"] if c["name"] == "task-clock"][0]
 assert clock["failed"] and clock["after"] > 2 * clock["before"]'
+python3 - <<'EOF'
+import json
+base = json.load(open("base.json"))
+for event in base["events"]:
+    if event["event"].startswith("page-faults"):
+        event["value"] = 0
+json.dump(base, open("none.json", "w"))
+EOF
+"$portprof" stat --compare none.json -- "$burn" 10 2>out
+has "of nothing there is no percent" '^ +none before  page-faults' out
+has_not "and no number that is none" 'inf' out
 "$portprof" stat --compare gone.json -- touch made 2>out
 same "--compare: no such file: status" 125 $?
 check "and nothing was run" [ ! -e made ]

@@ -251,7 +251,7 @@ void ppi_stat_compare(struct ppi_stat *stat)
 void ppi_stat_put_changes(const struct ppi_stat *stat)
 {
 	const struct change *changes = stat->changes;
-	char room[PPI_SHOWN_BYTES], noise[48];
+	char room[PPI_SHOWN_BYTES], noise[48], percent[48];
 
 	if (!stat->change_count)
 		return;
@@ -267,10 +267,12 @@ void ppi_stat_put_changes(const struct ppi_stat *stat)
 			snprintf(noise, sizeof(noise), "%s +- %.1f %%",
 			         is_noise(change) ? "  noise," : "",
 			         noise_of(change));
-		fprintf(stat->out, "%s%16.1f %%%s  %-22s%s\n",
+		/* of nothing there is no percent */
+		snprintf(percent, sizeof(percent), "%.1f %%", percent_of(change));
+		fprintf(stat->out, "%s%18s%s  %-22s%s\n",
 		        is_too_much(stat, change)
 		                ? ppi_color(stat->out, PPI_RED) : "",
-		        percent_of(change),
+		        isinf(percent_of(change)) ? "none before" : percent,
 		        is_too_much(stat, change)
 		                ? ppi_color(stat->out, PPI_PLAIN) : "",
 		        ppi_shown(change->name, room), noise);
@@ -323,7 +325,11 @@ void ppi_stat_say_grown(const struct ppi_stat *stat)
 		        stat->gap->asked, stat->options.compare_to,
 		        stat->gap->asked);
 	for (size_t i = 0; i < stat->change_count; i++)
-		if (is_too_much(stat, &changes[i]))
+		if (!is_too_much(stat, &changes[i]))
+			continue;
+		else if (isinf(percent_of(&changes[i])))
+			ppi_say("%s: there was none before", changes[i].name);
+		else
 			ppi_say("%s grew by %.1f %%, more than %g %%",
 			        changes[i].name, percent_of(&changes[i]),
 			        stat->options.fail_above);
