@@ -487,6 +487,15 @@ static bool send_next(struct ppi_outbox *outbox, struct ppi_http *http,
 	return goes_on;
 }
 
+/* Each was tried once, so the next one begins with the oldest. */
+static void end_pass(struct ppi_outbox *outbox)
+{
+	outbox->behind[0] = '\0';
+	pthread_mutex_lock(&outbox->lock);
+	outbox->sending[0] = '\0';
+	pthread_mutex_unlock(&outbox->lock);
+}
+
 uint64_t ppi_outbox_send(struct ppi_outbox *outbox, struct ppi_http *http,
                          const volatile bool *stop)
 {
@@ -500,7 +509,7 @@ uint64_t ppi_outbox_send(struct ppi_outbox *outbox, struct ppi_http *http,
 
 		if (pass.is_second && (!is_there || (pass.begun[0] &&
 		                                     strcmp(id, pass.begun) > 0))) {
-			outbox->sending[0] = outbox->behind[0] = '\0';
+			end_pass(outbox);
 			break;
 		}
 		if (!is_there) {
