@@ -65,6 +65,15 @@ type_keys Escape
 await "a filter: it is there again" "names that contain 'leaf'"
 end
 
+begin 40 24
+type_keys "run $portprof browse calls.folded" Enter
+await "40 columns: before callers" 'leaf$'
+type_keys o Down Enter
+await "40 columns: whose callers" 'callers and callees of'
+await "40 columns: the name has its last part" '(method|main|leaf).* .Esc: back'
+type_keys q
+end
+
 # what lies within an estimate's error is none
 python3 - "$srcdir/tests/html/write_profile.py" <<'EOF'
 import runpy

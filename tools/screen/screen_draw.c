@@ -246,12 +246,19 @@ static bool say_news(const struct ppi_screen *screen,
 static int draw_note(const struct ppi_screen *screen,
                      const struct ppi_screen_title *title, int y)
 {
+	static const char back[] = " (Esc: back)";
 	char line[PPI_SHOWN_BYTES + 100] = "", room[PPI_SHOWN_BYTES];
+	char fits[PPI_SHOWN_BYTES];
+	int name_room = COLS - (int)strlen(back);
 	bool is_news = say_news(screen, title, line, sizeof(line));
 
+	/* the name has a line with the key, so that its last part is there */
 	if (!is_news && screen->function)
-		snprintf(line, sizeof(line), "callers and callees of %s (Esc: back)",
-		         ppi_shown(screen->function, room));
+		snprintf(line, sizeof(line), "callers and callees of %s%s",
+		         ppi_fit_name(ppi_shown(screen->function, room),
+		                      name_room > 1 ? (size_t)name_room : 1,
+		                      fits),
+		         back);
 	else if (!is_news && !say_filters(screen, line, sizeof(line)) &&
 	         screen->head.note[0])
 		snprintf(line, sizeof(line), "note: %s",
