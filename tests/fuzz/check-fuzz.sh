@@ -7,6 +7,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${MAKE:=make}"
 . "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/tools/shell.sh"
 [ "${PORTPROF_SPEED:-check}" != long ] || : "${FUZZ_SECONDS:=60}"
 : "${FUZZ_SECONDS:=4}"
 

@@ -11,6 +11,7 @@ if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
 	echo "skip: an instrumented build is not what is installed"
 	exit 77
 fi
+. "$srcdir/tests/tools/shell.sh"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-build.XXXXXX")
 chmod 755 "$tmp" # programs of other users load what lies there
 trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' 0

@@ -11,6 +11,7 @@ libraries='libcmocka0 libcmocka-dev libprotobuf-c1 libprotobuf-c-dev zlib1g
 	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev libdw1 libdw-dev
 	liblzma5 libbz2-1.0'
 root=$here/root
+. "$srcdir/tests/tools/shell.sh"
 : "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=1200}"
 
 # quietly LOG COMMAND...: false when it fails; the end of the log is shown

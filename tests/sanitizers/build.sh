@@ -5,6 +5,7 @@
 # the build folder. In make check-long all tests of make check run there.
 # shellcheck shell=sh
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/shell.sh"
 : "${CC:=cc}" "${CXX:=c++}" "${MAKE:=make}"
 
 sanitize() {
