@@ -8,7 +8,9 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 labelled=$programs/label_burn
 [ ! -x "$programs/.libs/label_burn" ] || labelled=$programs/.libs/label_burn
-ms=$(by_speed 1400 3000 10000)
+# Of each program some 700 samples at the lowest rate, and 1,400 at the other; longer runs,
+# which meet rarer moments, are of make check-long.
+ms=$(by_speed 1400 1400 10000)
 
 # shellcheck disable=SC2317 # called by check
 # proves FILE LEAST: no sample of a function has another's label; of those of work
