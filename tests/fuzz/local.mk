@@ -19,7 +19,27 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/README.md
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
 	$(PP_CMD_CFLAGS)
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
-FUZZ_LDADD = libportprof-tools.la libportprof-core.la $(PP_LIB_LIBS)
+FUZZ_LDADD = libportprof-fuzzed.la libportprof-core.la $(PP_LIB_LIBS)
+
+# Of the command only what reads files of others: the rest of it would be compiled in
+# vain. Built where there are libelf and libdw (check-fuzz.sh).
+EXTRA_LTLIBRARIES = libportprof-fuzzed.la
+libportprof_fuzzed_la_SOURCES = \
+	tools/doctor/doctor_elf.c \
+	tools/symbols/symbols_download.c \
+	tools/symbols/symbols_dwarf.c \
+	tools/symbols/symbols_elf.c \
+	tools/symbols/symbols_file.c \
+	tools/symbols/symbols_find.c \
+	tools/symbols/symbols_go.c \
+	tools/symbols/symbols_held.c \
+	tools/symbols/symbols_jit.c \
+	tools/symbols/symbols_jitdump.c \
+	tools/symbols/symbols_kept.c \
+	tools/symbols/symbols_table.c \
+	tools/symbols/symbols_words.c
+libportprof_fuzzed_la_CPPFLAGS = $(FUZZ_CPPFLAGS)
+libportprof_fuzzed_la_LIBADD = libportprof-base.la $(PP_CMD_LIBS)
 FUZZ_COMMON = tests/fuzz/fuzz.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_config_CPPFLAGS = $(FUZZ_CPPFLAGS)
