@@ -11,7 +11,7 @@
 # compiled and linked before the library, so that it replaces the real one.
 set -uf
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${MUTATION_COMPILE:=${CC:-cc} -g -O1 -DHAVE_CONFIG_H -I$builddir -I$srcdir -I$srcdir/api}"
+: "${MUTATION_COMPILE:=${CC:-cc} -O0 -DHAVE_CONFIG_H -I$builddir -I$srcdir -I$srcdir/api}"
 : "${MUTATION_LIBS:=-lcmocka -lpthread}" "${MUTATION_WRAP:=}" \
 	"${MUTATION_WRAP_RING:=}"
 table=$srcdir/tests/mutation/guards.txt
