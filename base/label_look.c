@@ -131,15 +131,20 @@ static bool map_head(struct ppi_label_look *look)
 
 bool ppi_label_look_take(struct ppi_label_look *look, uint32_t pid, int fd)
 {
+	bool is_anothers = false;
+
 	memset(look, 0, sizeof(*look));
 	look->fd = fd;
 	if (fd >= 0) {
 		look->rings = calloc(PPI_LABEL_THREADS, sizeof(*look->rings));
-		if (look->rings && map_head(look) &&
-		    look->store->pid == (int64_t)pid)
-			return true;
+		if (look->rings && map_head(look)) {
+			if (look->store->pid == (int64_t)pid)
+				return true;
+			is_anothers = true;
+		}
 	}
 	ppi_label_look_close(look);
+	look->is_anothers = is_anothers;
 	return false;
 }
 

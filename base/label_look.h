@@ -20,6 +20,7 @@ struct ppi_label_look {
 	int fd;         /* -1: there are no rings */
 	uint64_t bytes; /* of the file */
 	bool is_watched, is_mapped;
+	bool is_anothers; /* not opened: what the process has is not its own */
 	struct ppi_label_ring *rings; /* one a thread */
 };
 

@@ -70,7 +70,8 @@ static void find_by_time(struct ppi_label_finder *finder,
 			                      record->time_ns)
 			: PPI_LABELS_UNKNOWN;
 	}
-	if (number == PPI_LABELS_NONE && process->reach)
+	if (number == PPI_LABELS_NONE &&
+	    (process->reach || process->look.is_anothers))
 		number = PPI_LABELS_UNKNOWN;
 	if (number == PPI_LABELS_NONE)
 		return;
@@ -418,7 +419,9 @@ static void read_now(void *self, int64_t pid, int64_t tid, bool is_proof,
 		     !ppi_label_look_is_current(&process->look, process->pid)))
 			out->set = PPI_LABELS_UNKNOWN;
 	}
-	if (out->set == PPI_LABELS_NONE)
+	if (process->look.is_anothers)
+		out->set = PPI_LABELS_UNKNOWN;
+	else if (out->set == PPI_LABELS_NONE)
 		ppi_label_process_read_foreign(&finder->processes, process, tid,
 		                               is_proof && !process->is_self,
 		                               out);

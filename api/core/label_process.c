@@ -95,6 +95,7 @@ void ppi_label_process_forget(struct ppi_label_process *process)
 {
 	if (process->has_look)
 		ppi_label_look_close(&process->look);
+	process->look.is_anothers = false;
 	if (process->has_next)
 		process->look = process->next;
 	ppi_otel_reach_free(process->reach);

@@ -405,6 +405,7 @@ void ppi_waits_read_labels(const struct waits_watch *watch,
 /* The set that a thread was in all the time between two of them; PPI_LABELS_UNKNOWN. */
 uint32_t ppi_waits_set_between(const struct ppi_label_state *from,
                                const struct ppi_label_state *to);
+bool ppi_waits_is_lent(const struct waits_place *place);
 
 /* How a thread that is blocked came to be where it is. */
 struct waits_arrival {

@@ -22,6 +22,7 @@ enum waits_call {
 	WAITS_CALL_SELECT,    /* argument 0: up to which; 1 to 3: sets of them */
 	WAITS_CALL_EVENTS,    /* epoll_wait(2) and its like */
 	WAITS_CALL_CHILD,
+	WAITS_CALL_FORK,      /* as vfork(2): until a child that has its memory execs */
 	WAITS_CALL_SIGNAL,
 	WAITS_CALL_FILE_LOCK, /* argument 0 is a descriptor */
 	WAITS_CALL_SEMAPHORE,

@@ -281,11 +281,11 @@ static const struct {
 	{ SYS_semtimedop_time64, WAITS_CALL_SEMAPHORE },
 #endif
 #ifdef SYS_clone3
-	{ SYS_clone3, WAITS_CALL_CHILD },
+	{ SYS_clone3, WAITS_CALL_FORK },
 #endif
-	{ SYS_clone, WAITS_CALL_CHILD },
+	{ SYS_clone, WAITS_CALL_FORK },
 #ifdef SYS_vfork
-	{ SYS_vfork, WAITS_CALL_CHILD },
+	{ SYS_vfork, WAITS_CALL_FORK },
 #endif
 #ifdef SYS_open
 	{ SYS_open, WAITS_CALL_PATH },

@@ -32,6 +32,13 @@ uint32_t ppi_waits_set_between(const struct ppi_label_state *from,
 	return to->set;
 }
 
+/* Its child runs in its memory, and changes sets there in its place: only one that was the
+ * same since a look before is its own. */
+bool ppi_waits_is_lent(const struct waits_place *place)
+{
+	return place->phase == WAITS_BLOCKED && place->call == WAITS_CALL_FORK;
+}
+
 static void share(struct waits_share shares[2], uint32_t sure, uint64_t sure_ns,
                   uint32_t rest, uint64_t ns)
 {

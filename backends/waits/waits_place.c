@@ -401,6 +401,7 @@ static enum waits_kind kind_of(struct waits_watch *watch,
 		         (int)place->arguments[0]);
 		return WAITS_PIPE;
 	case WAITS_CALL_CHILD:
+	case WAITS_CALL_FORK:
 		return WAITS_CHILD;
 	case WAITS_CALL_SIGNAL:
 		snprintf(place->on, sizeof(place->on), "a signal");

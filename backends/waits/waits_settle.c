@@ -243,6 +243,7 @@ static struct waits_arrival arrival_of(const struct waits_thread *thread,
 {
 	const struct waits_labels *labels = &thread->labels;
 	uint64_t waits = seen->switches.waits - thread->waits;
+	uint32_t between = ppi_waits_set_between(&labels->since, &seen->after);
 
 	return (struct waits_arrival){
 		.waits = waits,
@@ -250,8 +251,10 @@ static struct waits_arrival arrival_of(const struct waits_thread *thread,
 		.here_ns = seen->here_ns,
 		.has_others = labels->has_others ||
 		              (seen->is_new ? waits != 1 : waits > 1),
-		.here = ppi_waits_set_between(&seen->before, &seen->after),
-		.between = ppi_waits_set_between(&labels->since, &seen->after),
+		.here = ppi_waits_is_lent(&seen->place)
+			? between
+			: ppi_waits_set_between(&seen->before, &seen->after),
+		.between = between,
 	};
 }
 

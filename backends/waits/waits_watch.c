@@ -214,6 +214,7 @@ static bool asks_again(const struct waits_watch *watch,
 	enum { ASKED_MOST = 16 };
 
 	return watch->bs->labels && thread->was_blocked &&
+	       !ppi_waits_is_lent(&thread->at) &&
 	       thread->labels.here == PPI_LABELS_UNKNOWN &&
 	       thread->labels.asked < ASKED_MOST &&
 	       watch->now_ns - thread->changed_ns >= MS << thread->labels.asked;

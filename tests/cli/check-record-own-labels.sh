@@ -105,6 +105,13 @@ for backend in perf timer itimer; do
 	record -b "$backend" -F 997 -o "$backend-fork.pb.gz" -- "$labelled" 2 "$ms" 1000 fork
 	check "$backend, with a child that is born in a set" \
 		proves "$backend-fork.pb.gz" 50
+	record -b "$backend" --wall -F 499 -o "$backend-vfork.pb.gz" -- "$labelled" 1 400 1000 vfork
+	check "$backend, with a child in the memory of its parent" \
+		proves "$backend-vfork.pb.gz" 20
+	"$portprof" report -q -n 0 -x ';' -e blocked-time -s label:endpoint \
+		-i "$backend-vfork.pb.gz" >"$tmp/blocked" 2>>"$tmp/words"
+	check "$backend, the parent is not in its child's sets" \
+		awk '/\/checkout/ { wrong = 1 } END { exit wrong || NR < 2 }' "$tmp/blocked"
 	plugin=$builddir/tests/plugin/.libs/labels.so
 	if [ -f "$plugin" ]; then
 		record -b "$backend" -F 997 -o "$backend-plugin.pb.gz" -- \

@@ -2,10 +2,11 @@
 /*
  * Threads that change sets of labels fast; each set runs a function of its own, so
  * that a sample's function proves its label.
- *   label_burn THREADS MILLISECONDS LOOPS [fork | span | plugin FILE]
+ *   label_burn THREADS MILLISECONDS LOOPS [fork | vfork | span | plugin FILE]
  * MILLISECONDS: of CPU time, of all threads together, so that there are samples on a busy
  * machine, too. LOOPS: of each function, in each of its sets. With fork a child does the same
- * afterwards, which is born in a set. With span some work is of a span of a trace. With a plugin
+ * afterwards, which is born in a set; with vfork one works in the memory of its parent, which waits
+ * for it. With span some work is of a span of a trace. With a plugin
  * it works afterwards in a set that the plugin has entered, which is unloaded by then.
  */
 #include "../fixtures/spent.h"
@@ -138,6 +139,34 @@ static int work_after(const char *plugin, unsigned ms)
 	return 0; /* in the set: threads may end there */
 }
 
+/* The child of a vfork, in whose sets its parent is not. */
+static void burn_in_memory(unsigned turns)
+{
+	PORTPROF_LABEL_SCOPE(set_of("/checkout"));
+	for (unsigned i = 0; i < turns; i++)
+		work_checkout();
+}
+
+static void work_beside(unsigned ms)
+{
+	PORTPROF_LABEL_SCOPE(set_of("/search"));
+	uint64_t began_ns = spent_process_ns(), until = began_ns;
+	unsigned turns = 0;
+	pid_t child;
+
+	for (; until < began_ns + 100000000; turns++) {
+		work_search();
+		until = spent_process_ns();
+	}
+	turns = (unsigned)((uint64_t)turns * ms / 100);
+	child = vfork();
+	if (child == 0) {
+		burn_in_memory(turns);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned threads, ms;
@@ -155,6 +184,8 @@ int main(int argc, char **argv)
 	serve_all(threads, ms);
 	if (argc > 5 && strcmp(argv[4], "plugin") == 0)
 		return work_after(argv[5], ms);
+	if (argc > 4 && strcmp(argv[4], "vfork") == 0)
+		work_beside(ms);
 	if (argc > 4 && strcmp(argv[4], "fork") == 0) {
 		PORTPROF_LABEL_SCOPE(set_of("/checkout"));
 		pid_t child = fork();
