@@ -18,6 +18,9 @@ sanitize address address,undefined \
 	tests/unit/test_perf_decode \
 	tests/unit/test_perf_ring \
 	tests/unit/test_perf_sysfs \
+	tests/unit/test_otel \
+	tests/unit/test_otel_reach \
+	tests/unit/test_label_look \
 	tests/tools/test_report_rows \
 	tests/tools/test_symbols_table \
 	tests/dropin/test_rules \

@@ -254,9 +254,9 @@ static void a_library_may_come_and_go(void **state)
 	void *handle = load(&enter);
 
 	(void)state;
+	ppi_otel_reach_free(reach);
 	if (!handle)
 		skip();
-	ppi_otel_reach_free(reach);
 	begin(&with, enter, beta);
 	begin(&without, NULL, NULL);
 	reach = reach_of((uint32_t)getpid());
