@@ -54,6 +54,25 @@ claim "fetched: weights" "weights == ${expected#*	}"
 claim "fetched: functions" 'f("burn_much") > f("burn_little") > 0'
 claim "fetched: chains" 'any(x["name"] == "main" and x["total_weight"] > x["self_weight"] for x in r["functions"])'
 judge back.pb.gz
+# what processes made while running has no process's number
+for process in 17 18; do
+	printf 'node %d/%d 7.000001: 1000000 cpu-clock: \n\t1139 made (/tmp/perf-%d.map)\n\n' \
+		$process $process $process
+done >made.txt
+"$portprof" export -q -f pprof -o made.pb.gz made.txt
+# it has no time, which a field of Profile is
+python3 -c '
+import gzip, time
+left, data = time.time_ns(), gzip.open("made.pb.gz").read() + b"\x48"
+while left:
+    data += bytes([left & 127 | (128 if left > 127 else 0)])
+    left >>= 7
+open("timed.pb", "wb").write(data)'
+check "push of generated code" "$portprof" push -q --to "$one" --service made timed.pb
+same "generated code: one module" "made	[generated code]" \
+	"$(clickhouse 1 "SELECT DISTINCT function, module FROM functions_hourly
+		WHERE service = 'made'" portprof)"
+
 # the labels of samples of one function
 for wrong in '--service none' '--host none' '--version none' '--label env=test' \
 	'--label a=b' '-e none'; do
