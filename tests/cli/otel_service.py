@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A service that publishes OpenTelemetry's process context, written from its text
-(OTEP 4719) alone: otel_service.py SECONDS [LIE]"""
+(OTEP 4719) alone: otel_service.py CPU_SECONDS [LIE]"""
 
 import ctypes
 import mmap
@@ -100,11 +100,11 @@ def publish(lie):
 
 
 def main():
-    until = time.monotonic() + float(sys.argv[1])
+    until = time.process_time() + float(sys.argv[1])
     lie = {**FORMS, **LIES}[sys.argv[2]] if len(sys.argv) > 2 else {}
     area, header, address = publish(lie)
     turns = 0
-    while time.monotonic() < until:
+    while time.process_time() < until:
         turns += sum(range(1000))
         if lie.get('flaps'):
             area[16:24] = struct.pack('=Q', 0)
@@ -113,7 +113,7 @@ def main():
         if lie.get('unmaps') and turns > 10000000:
             libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE * 2))
             libc.mmap.restype = ctypes.c_void_p
-            os._exit(0) if time.monotonic() > until - 0.05 else time.sleep(0)
+            os._exit(0) if time.process_time() > until - 0.05 else time.sleep(0)
             lie = {}
     os._exit(0)
 
