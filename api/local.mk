@@ -75,6 +75,7 @@ libportprof_core_la_SOURCES += \
 	api/core/session_sinks.c \
 	api/core/session_steer.c \
 	api/core/sink.c \
+	api/core/sink_hist.c \
 	api/core/sink.h
 
 # Call chains from registers and stacks.

@@ -164,17 +164,24 @@ public:
 	                  std::uint32_t bytes, std::vector<Bin> &bins,
 	                  portprof_bin_unit unit = PORTPROF_BINS_TICKS)
 	{
-		static_assert(std::is_unsigned<Bin>::value && sizeof(Bin) >= 2,
-		              "bins are uint16_t, uint32_t or uint64_t");
-		portprof_range range = portprof_range();
+		portprof_range range = range_of(offset, bytes, bins);
 
-		range.offset = offset;
-		range.scale = bytes ? 131072 / bytes : 0;
-		range.bin_bits = static_cast<std::uint32_t>(8 * sizeof(Bin));
-		range.bins = bins.data();
-		range.bin_count = bins.size();
 		check(portprof_config_add_histogram(get(), event, &range, 1,
 		                                    unit));
+		return *this;
+	}
+	// The same of the samples whose thread was in a set with all of these labels
+	// (portprof_label_set_new); all others are outside.
+	template <typename Bin>
+	config &histogram(std::size_t event, std::uint64_t offset,
+	                  std::uint32_t bytes, std::vector<Bin> &bins,
+	                  const portprof_label_set *labels,
+	                  portprof_bin_unit unit = PORTPROF_BINS_TICKS)
+	{
+		portprof_range range = range_of(offset, bytes, bins);
+
+		check(portprof_config_add_label_histogram(get(), event, &range,
+		                                          1, unit, labels));
 		return *this;
 	}
 	// Program counters, in order, into a vector that keeps its size meanwhile.
@@ -198,6 +205,21 @@ public:
 
 private:
 	friend class session;
+	template <typename Bin>
+	static portprof_range range_of(std::uint64_t offset, std::uint32_t bytes,
+	                               std::vector<Bin> &bins)
+	{
+		static_assert(std::is_unsigned<Bin>::value && sizeof(Bin) >= 2,
+		              "bins are uint16_t, uint32_t or uint64_t");
+		portprof_range range = portprof_range();
+
+		range.offset = offset;
+		range.scale = bytes ? 131072 / bytes : 0;
+		range.bin_bits = static_cast<std::uint32_t>(8 * sizeof(Bin));
+		range.bins = bins.data();
+		range.bin_count = bins.size();
+		return range;
+	}
 	static void call(const portprof_batch *batch, void *context)
 	{
 		(*static_cast<batch_function *>(context))(*batch);

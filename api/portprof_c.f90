@@ -27,6 +27,7 @@ module portprof_c
   public :: portprof_config_set_number, portprof_group_set_number
   public :: portprof_session_open, portprof_group_open_config
   public :: portprof_config_set_target, portprof_config_add_histogram
+  public :: portprof_config_add_label_histogram
   public :: portprof_config_add_array, portprof_config_add_callback
   public :: portprof_config_add_range_callback, portprof_session_fd
   public :: portprof_session_set_number, portprof_group_open
@@ -517,6 +518,16 @@ module portprof_c
         config, event, ranges, count, unit) bind(c)
       import
       type(c_ptr), value :: config
+      integer(c_size_t), value :: event, count
+      type(portprof_range), intent(in) :: ranges(count)
+      integer(c_int), value :: unit
+    end function
+    ! The same of samples whose thread was in a set with all of these labels, of
+    ! portprof_label_set_new; all others are outside.
+    integer(c_int) function portprof_config_add_label_histogram( &
+        config, event, ranges, count, unit, labels) bind(c)
+      import
+      type(c_ptr), value :: config, labels
       integer(c_size_t), value :: event, count
       type(portprof_range), intent(in) :: ranges(count)
       integer(c_int), value :: unit

@@ -8,6 +8,7 @@
 #include <portprof/tool.h>
 
 #include "api/core/diag.h"
+#include "api/core/label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,21 @@ static portprof_status check_ranges(
 	return status;
 }
 
+static portprof_status add_histogram(portprof_config *config,
+                                     struct ppi_sink_request *request,
+                                     const portprof_range *ranges, size_t count)
+{
+	portprof_bin_unit unit = request->bin_unit;
+	portprof_status status;
+
+	if (unit != PORTPROF_BINS_TICKS && unit != PORTPROF_BINS_WEIGHT)
+		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
+		                  "%d is not a portprof_bin_unit", (int)unit);
+	status = check_ranges(ranges, count, check_range);
+	return status ? status :
+	                add_with_ranges(config, request, ranges, count);
+}
+
 portprof_status portprof_config_add_histogram(portprof_config *config,
                                               size_t event,
                                               const portprof_range *ranges,
@@ -158,17 +174,32 @@ portprof_status portprof_config_add_histogram(portprof_config *config,
 	struct ppi_sink_request request = { .ops = &ppi_sink_hist,
 		                            .event = event,
 		                            .bin_unit = unit };
-	portprof_status status;
 
 	if (!config || !ranges)
 		return ppi_refuse_null("portprof_config_add_histogram",
 		                       config ? "ranges" : "config");
-	if (unit != PORTPROF_BINS_TICKS && unit != PORTPROF_BINS_WEIGHT)
+	return add_histogram(config, &request, ranges, count);
+}
+
+portprof_status portprof_config_add_label_histogram(
+	portprof_config *config, size_t event, const portprof_range *ranges,
+	size_t count, portprof_bin_unit unit, const portprof_label_set *labels)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_label_hist,
+		                            .event = event,
+		                            .bin_unit = unit,
+		                            .labels = labels };
+	portprof_label list[PORTPROF_LABELS_MAX];
+
+	if (!config || !ranges)
+		return ppi_refuse_null("portprof_config_add_label_histogram",
+		                       config ? "ranges" : "config");
+	if (!labels || ppi_label_list(labels, list) == 0)
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
-		                  "%d is not a portprof_bin_unit", (int)unit);
-	status = check_ranges(ranges, count, check_range);
-	return status ? status :
-	                add_with_ranges(config, &request, ranges, count);
+		                  "the set has no labels: a histogram without "
+		                  "them is portprof_config_add_histogram, and "
+		                  "of very many sets the last ones have none");
+	return add_histogram(config, &request, ranges, count);
 }
 
 portprof_status portprof_config_add_array(portprof_config *config,

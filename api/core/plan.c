@@ -133,6 +133,8 @@ static uint64_t sink_caps(const portprof_config *config)
 	for (size_t i = 0; i < config->sink_count; i++) {
 		if (config->sinks[i].ops == &ppi_sink_array)
 			caps |= PORTPROF_CAP_EXACT_PC;
+		if (config->sinks[i].labels)
+			caps |= PORTPROF_CAP_PID_TID | PORTPROF_CAP_TIME;
 		if (config->sinks[i].ops == &ppi_sink_file &&
 		    config->number[PPI_KEY_TIMELINE] &&
 		    config->number[PPI_KEY_TIMELINE] != PPI_TIMELINE_AUTO)
@@ -147,7 +149,8 @@ static portprof_status check_sinks(const portprof_config *config,
 	if (mode == PPI_COUNT)
 		return PORTPROF_OK; /* a group has none and ignores them */
 	for (size_t i = 0; i < config->sink_count; i++)
-		if (config->sinks[i].ops == &ppi_sink_hist &&
+		if ((config->sinks[i].ops == &ppi_sink_hist ||
+		     config->sinks[i].labels) &&
 		    config->sinks[i].event >= ppi_plan_event_count(config))
 			return ppi_fail(why, PORTPROF_E_INVALID, 0,
 			                "plan sinks", "histogram (sink %zu) "

@@ -19,6 +19,8 @@ struct ppi_sink_request {
 	                             * copy; config owns */
 	size_t range_count;
 	portprof_bin_unit bin_unit;
+	const portprof_label_set *labels; /* histogram: that its samples have;
+	                                   * NULL: all. Sets are never freed */
 	uint64_t *pcs;              /* array */
 	size_t room;
 	portprof_batch_fn take;     /* callback */
@@ -87,6 +89,7 @@ struct ppi_sink_ops {
 };
 
 extern const struct ppi_sink_ops ppi_sink_hist;
+extern const struct ppi_sink_ops ppi_sink_label_hist;
 extern const struct ppi_sink_ops ppi_sink_array;
 extern const struct ppi_sink_ops ppi_sink_callback;
 extern const struct ppi_sink_ops ppi_sink_range_callback;

@@ -8,6 +8,7 @@
 
 #include <portprof/config.h>
 #include <portprof/export.h>
+#include <portprof/label.h>
 #include <portprof/record.h>
 #include <portprof/status.h>
 
@@ -56,6 +57,18 @@ typedef enum portprof_bin_unit {
 PORTPROF_API portprof_status portprof_config_add_histogram(
 	portprof_config *config, size_t event, const portprof_range *ranges,
 	size_t count, portprof_bin_unit unit);
+
+/*
+ * The same for the samples whose thread was in a set with all of these labels,
+ * whatever others it has: a histogram of one endpoint or tenant. All other samples are
+ * outside, also those of which nobody knows the set (contract clauses LABEL-1 and -2).
+ * Backends that do not report threads and times are refused. E_INVALID, too, for the
+ * empty set, and for one that is "(other)".
+ */
+PORTPROF_API portprof_status portprof_config_add_label_histogram(
+	portprof_config *config, size_t event, const portprof_range *ranges,
+	size_t count, portprof_bin_unit unit,
+	const portprof_label_set *labels);
 
 /*
  * Store program counters in time order like pcsample(2), one element per

@@ -88,8 +88,11 @@ static void sample(const std::string &backend, const std::string &path)
 	const std::uint64_t text =
 		reinterpret_cast<std::uint64_t>(&burn) & ~UINT64_C(4095);
 	std::vector<std::uint32_t> bins(2048);
+	std::vector<std::uint32_t> of_job(2048);
 	std::vector<std::uint64_t> pcs(1000);
-	std::uint64_t samples = 0, in_bins = 0;
+	std::uint64_t samples = 0, in_bins = 0, in_job = 0;
+	const portprof_label job = { "job", "members" };
+	const portprof_label_set *set = portprof_label_set_new(&job, 1);
 	portprof::config config;
 
 	config.backend(backend)
@@ -104,7 +107,8 @@ static void sample(const std::string &backend, const std::string &path)
 		.callback([&samples](const portprof_batch &batch) {
 			samples += samples_of(batch);
 		})
-		.write_to(path);
+		.write_to(path)
+		.histogram(0, text, 4, of_job, set);
 	portprof::session opened(config);
 	portprof::session session(std::move(opened));
 
@@ -120,7 +124,11 @@ static void sample(const std::string &backend, const std::string &path)
 		burn(200);
 		session.flush();
 		MUST(samples > 0);
-		burn(50);
+		{
+			portprof::label_scope work(set);
+
+			burn(50);
+		}
 		scope.stop();
 	}
 	MUST(samples == session.stats().delivered_samples);
@@ -128,6 +136,9 @@ static void sample(const std::string &backend, const std::string &path)
 	MUST(pcs[0] != 0);
 	for (std::uint32_t bin : bins)
 		in_bins += bin;
+	for (std::uint32_t bin : of_job)
+		in_job += bin;
+	MUST(in_job > 0 && in_job < in_bins);
 	// ticks of requested periods; each sample may carry one
 	MUST(in_bins > 0 && in_bins <= session.stats().total_weight / 2000000 + 1);
 	MUST(status_of([&] { session.set_number(0, "period", 5000000); }) ==

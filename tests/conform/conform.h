@@ -172,6 +172,9 @@ struct cf_watch {
 	size_t bin_count[FX_FUNCTIONS];
 };
 void cf_watch(portprof_config *config, struct cf_watch *watch);
+/* The same of samples that have these labels; NULL: of all. */
+void cf_watch_labels(portprof_config *config, struct cf_watch *watch,
+                     const portprof_label_set *labels);
 uint64_t cf_watched(const struct cf_watch *watch, unsigned function);
 
 /* Whether function weights agree with the model. */

@@ -34,6 +34,7 @@ static struct {
 	size_t count;
 	uint64_t known, unknown, none, wrong, untold; /* samples */
 	uint64_t weight[FX_FUNCTIONS];
+	uint64_t in_bins[FX_FUNCTIONS]; /* of known sets, as histograms have it */
 } found;
 
 static void learn(const portprof_batch *batch, const portprof_record *record)
@@ -77,10 +78,25 @@ static void compare(unsigned function, uint64_t set)
 		found.known++;
 }
 
+/* What it did for a function in the kernel is in the function's bins. */
+static void count_in_bins(const portprof_record *record)
+{
+	bool is_inside = record->valid & PORTPROF_FIELD_KERNEL &&
+	                 record->valid & PORTPROF_FIELD_USER_ADDRESS;
+	unsigned function;
+
+	if (record->valid & PORTPROF_FIELD_LABELS &&
+	    record->label_set != PORTPROF_LABEL_SET_UNKNOWN &&
+	    function_of(is_inside ? record->user_address : record->address,
+	                &function))
+		found.in_bins[function] += record->weight;
+}
+
 static void look_at(const portprof_record *record)
 {
 	unsigned function;
 
+	count_in_bins(record);
 	if (!function_of(record->address, &function))
 		return;
 	found.weight[function] += record->weight;
@@ -210,9 +226,78 @@ static void label_1_from_session_to_session(void **state)
 	}
 }
 
+/* ---- histograms of labels ---- */
+
+static uint64_t sum_of(const struct cf_watch *watch, unsigned function)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < watch->bin_count[function]; i++)
+		sum += watch->bins[function][i];
+	return sum;
+}
+
+/* One of each function's set, and one of what all sets have: by the callback's
+ * samples, to the nanosecond. */
+static void label_1_histograms_are_of_their_labels(void **state)
+{
+	const portprof_label common = { "kind", "conformance" };
+	struct cf_program program = { .count = 0 };
+	portprof_config *config = cf_config();
+	struct cf_watch watches[FX_FUNCTIONS];
+	portprof_session *session;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	cf_needs(PORTPROF_CAP_PID_TID);
+	cf_needs(PORTPROF_CAP_TIME);
+	memset(&found, 0, sizeof(found));
+	assert_int_equal(portprof_config_add_callback(config, take, NULL),
+	                 PORTPROF_OK);
+	for (unsigned f = 0; f < LABELLED; f++)
+		cf_watch_labels(config, &watches[f], set_of(f));
+	cf_watch_labels(config, &watches[LABELLED],
+	                portprof_label_set_new(&common, 1));
+	session = cf_open(config);
+	cf_start(session);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		cf_labelled_work(&program, 0, i % FX_FUNCTIONS, 9 * CF_MS,
+		                 set_of(i % FX_FUNCTIONS));
+	cf_run(&program);
+	cf_stop(session);
+	check(&program);
+	for (unsigned f = 0; f < FX_FUNCTIONS; f++) {
+		for (unsigned of = 0; of < LABELLED; of++)
+			assert_int_equal(sum_of(&watches[of], f),
+			                 of == f ? found.in_bins[f] : 0);
+		assert_int_equal(sum_of(&watches[LABELLED], f),
+		                 found.in_bins[f]);
+	}
+	cf_close(session);
+}
+
+static void label_2_unknown_sets_have_no_histogram(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	struct cf_watch watch;
+
+	(void)state;
+	cf_watch_labels(config, &watch, set_of(0));
+	if (cf_has(PORTPROF_CAP_PID_TID | PORTPROF_CAP_TIME)) {
+		cf_close(cf_open(config));
+		return;
+	}
+	assert_int_equal(cf_try_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	cf_diag(PORTPROF_E_UNSUPPORTED);
+}
+
 static const struct cf_case cases[] = {
 	CF_SAMPLES(label_1_each_sample_has_its_threads_set),
 	CF_SAMPLES(label_1_threads_come_and_go),
 	CF_SAMPLES(label_1_from_session_to_session),
+	CF_SAMPLES(label_1_histograms_are_of_their_labels),
+	CF_LIFE(label_2_unknown_sets_have_no_histogram),
 };
 CF_FAMILY(label);

@@ -137,7 +137,14 @@ void cf_check_total(portprof_session *session, const struct expect *expect)
 
 void cf_watch(portprof_config *config, struct cf_watch *watch)
 {
+	cf_watch_labels(config, watch, NULL);
+}
+
+void cf_watch_labels(portprof_config *config, struct cf_watch *watch,
+                     const portprof_label_set *labels)
+{
 	portprof_range regions[FX_FUNCTIONS];
+	portprof_bin_unit unit = PORTPROF_BINS_WEIGHT;
 
 	for (unsigned f = 0; f < FX_FUNCTIONS; f++) {
 		uint64_t start, end;
@@ -151,9 +158,11 @@ void cf_watch(portprof_config *config, struct cf_watch *watch)
 			.bin_count = watch->bin_count[f],
 		};
 	}
-	assert_int_equal(portprof_config_add_histogram(config, 0, regions,
-	                                               FX_FUNCTIONS,
-	                                               PORTPROF_BINS_WEIGHT),
+	assert_int_equal(labels ? portprof_config_add_label_histogram(
+					config, 0, regions, FX_FUNCTIONS, unit,
+					labels)
+	                        : portprof_config_add_histogram(
+					config, 0, regions, FX_FUNCTIONS, unit),
 	                 PORTPROF_OK);
 }
 

@@ -208,6 +208,9 @@ contains
     call case('a range that overlaps itself', portprof_config_add_histogram( &
       config, 0_c_size_t, [ranges, ranges], 2_c_size_t, &
       PORTPROF_BINS_WEIGHT) == PORTPROF_E_INVALID)
+    call case('a histogram of no labels', portprof_config_add_label_histogram( &
+      config, 0_c_size_t, ranges, 1_c_size_t, PORTPROF_BINS_WEIGHT, &
+      c_null_ptr) == PORTPROF_E_INVALID)
     call case('an array', well(portprof_config_add_array(config, &
       c_loc(pcs(1)), size(pcs, kind=c_size_t))))
     call case('a callback', well(portprof_config_add_callback(config, &

@@ -249,6 +249,86 @@ static void test_kernel_sample_counts_at_its_user_address(void **state)
 	hist_end(&hist);
 }
 
+/* ---- histograms of labels ---- */
+
+/* One record with its text, if any; what became of it. */
+static enum ppi_verdict label_take(struct hist *hist, uint32_t kind,
+                                   uint32_t pid, uint64_t number,
+                                   const char *text, size_t bytes)
+{
+	uint64_t words[8] = { 0 };
+	portprof_record record = { .kind = kind, .span = 1, .weight = 1,
+		                   .samples = 1, .pid = pid,
+		                   .valid = PORTPROF_FIELD_PID };
+	portprof_batch batch = { &record, 1, words, 8, sizeof(record) };
+	uint8_t verdict = PPI_LOST;
+
+	if (kind == PORTPROF_RECORD_SAMPLE) {
+		record.label_set = number;
+		record.valid |= number ? PORTPROF_FIELD_LABELS : 0;
+	} else {
+		record.address = number;
+		record.payload_words = (bytes + 7) / 8;
+		record.valid |= kind == PORTPROF_RECORD_THREAD
+			? PORTPROF_FIELD_EXEC : 0;
+	}
+	if (bytes)
+		memcpy(words, text, bytes);
+	ppi_sink_label_hist.take(&hist->sink, &batch, &verdict);
+	return verdict;
+}
+
+#define TELL(pid, number, text)                                              \
+	label_take(&hist, PORTPROF_RECORD_LABELS, pid, number, text, sizeof(text))
+#define SAMPLE(pid, number)                                                  \
+	label_take(&hist, PORTPROF_RECORD_SAMPLE, pid, number, NULL, 0)
+
+static void test_only_what_has_the_labels_is_counted(void **state)
+{
+	const portprof_label wanted[] = { { "a", "1" }, { "c", "" } };
+	uint64_t bin = 0;
+	portprof_range all = { 0, 2, 64, &bin, 1 };
+	struct hist hist;
+
+	(void)state;
+	hist_begin(&hist, &all, 1, PORTPROF_BINS_WEIGHT, 1);
+	hist_end(&hist);
+	hist.request.labels = portprof_label_set_new(wanted, 2);
+	assert_int_equal(ppi_sink_label_hist.open(&hist.sink, &hist.run, NULL),
+	                 0);
+	TELL(5, 2, "a\0001\0b\0002\0c\0\0");
+	TELL(5, 3, "a\00011\0c\0\0");
+	TELL(5, 4, "a\0001\0c\0x\0");
+	TELL(5, 6, "b\0a\0c\0\0");
+	TELL(5, 7, "a\0001"); /* the rest is missing */
+	assert_int_equal(SAMPLE(5, 2), PPI_KEPT);
+	assert_int_equal(SAMPLE(5, 3), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, 4), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, 6), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, 7), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, 0), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, PORTPROF_LABEL_SET_OTHER), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, PORTPROF_LABEL_SET_UNKNOWN), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(6, 2), PPI_OUTSIDE);
+	/* the child has its parent's sets, and after an exec nobody's */
+	label_take(&hist, PORTPROF_RECORD_FORK, 6, 5, NULL, 0);
+	assert_int_equal(SAMPLE(6, 2), PPI_KEPT);
+	label_take(&hist, PORTPROF_RECORD_THREAD, 6, 0, NULL, 0);
+	assert_int_equal(SAMPLE(6, 2), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, 2), PPI_KEPT);
+	TELL(6, 2, "a\0002\0c\0\0");
+	TELL(6, 3, "a\0001\0c\0\0");
+	assert_int_equal(SAMPLE(6, 2), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(6, 3), PPI_KEPT);
+	/* the number is another process's */
+	label_take(&hist, PORTPROF_RECORD_FORK, 6, 7, NULL, 0);
+	assert_int_equal(SAMPLE(6, 3), PPI_OUTSIDE);
+	assert_int_equal(bin, 4);
+	assert_int_equal(hist.sink.stats.kept_samples, 4);
+	assert_int_equal(hist.sink.stats.outside_samples, 11);
+	ppi_sink_label_hist.close(&hist.sink, NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_saturation),
 		cmocka_unit_test(test_ticks_keep_the_total),
 		cmocka_unit_test(test_kernel_sample_counts_at_its_user_address),
+		cmocka_unit_test(test_only_what_has_the_labels_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
