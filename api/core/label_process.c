@@ -191,6 +191,11 @@ bool ppi_label_process_has_store(const struct ppi_label_processes *processes,
 		look_for_store(processes, process);
 	if (!process->reach && context_of(process) != PPI_CONTEXT_OURS)
 		look_again(processes, process, is_wait);
+	/* a context that was found before its store, which is ours */
+	if (process->reach && context_of(process) == PPI_CONTEXT_OURS) {
+		ppi_otel_reach_free(process->reach);
+		process->reach = NULL;
+	}
 	return process->has_look;
 }
 

@@ -18,6 +18,7 @@
 #include <portprof.h>
 
 #include "api/core/label_find.h"
+#include "api/core/label_process.h"
 #include "base/label_look.h"
 
 /* That are allocated now; 0 where the C library does not count, and of an allocator
@@ -122,11 +123,39 @@ static void what_is_unknown_has_keys(void **state)
 	ppi_label_finder_free(finder);
 }
 
+/* What the library publishes of itself may be found a moment before its store, as
+ * another library's; from then on a thread without a set is in none. */
+static void a_context_of_ours_is_no_other_librarys(void **state)
+{
+	const portprof_label label = { "endpoint", "/b" };
+	struct ppi_label_processes *processes = calloc(1, sizeof(*processes));
+	struct ppi_label_process *process;
+	bool is_found;
+
+	(void)state;
+	assert_non_null(processes);
+	assert_non_null(portprof_label_set_new(&label, 1));
+	process = ppi_label_process_find(processes, (uint32_t)getpid());
+	assert_non_null(process);
+	process->reach = ppi_otel_reach_new((uint32_t)getpid());
+	is_found = process->reach != NULL;
+	process->is_due = true;
+	if (is_found && ppi_label_process_has_store(processes, process, true))
+		assert_null(process->reach);
+	else
+		is_found = false;
+	ppi_label_processes_free(processes, false);
+	free(processes);
+	if (!is_found)
+		skip();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_processes_that_ended_nothing_is_kept),
 		cmocka_unit_test(what_is_unknown_has_keys),
+		cmocka_unit_test(a_context_of_ours_is_no_other_librarys),
 	};
 
 	return cmocka_run_group_tests_name("label find", tests, NULL, NULL);
