@@ -167,7 +167,7 @@ static void nothing_kept_has_no_keys(void **state)
 	size_t bytes;
 
 	(void)state;
-	assert_null(ppi_kept_room(NULL, NULL, 8));
+	assert_null(ppi_kept_room(NULL, "a", 8));
 	assert_null(ppi_kept_find(NULL, NULL, &bytes));
 }
 

@@ -329,7 +329,7 @@ static void test_only_what_has_the_labels_is_counted(void **state)
 	ppi_sink_label_hist.close(&hist.sink, NULL, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vectors),
@@ -344,5 +344,7 @@ int main(void)
 		cmocka_unit_test(test_only_what_has_the_labels_is_counted),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

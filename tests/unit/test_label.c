@@ -730,7 +730,7 @@ static void a_million_values_are_bounded(void **state)
 	portprof_label_leave(NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_nest_and_come_back),
@@ -750,5 +750,7 @@ int main(void)
 		cmocka_unit_test(a_million_values_are_bounded),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

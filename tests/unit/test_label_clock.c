@@ -225,7 +225,7 @@ static void the_real_ones(void **state)
 
 #define CASE(name) cmocka_unit_test_setup(name, fresh)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(carried_once_its_pace_is_known),
@@ -237,5 +237,7 @@ int main(void)
 		CASE(the_real_ones),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("label_clock", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #define NAN __builtin_nanf("")
 #define isfinite(number) __builtin_isfinite(number)
+#define isinf(number) __builtin_isinf(number)
 #define isnan(number) __builtin_isnan(number)
 #define INFINITY __builtin_inff()
 #define HUGE_VAL __builtin_huge_val()

@@ -17,5 +17,12 @@ int posix_spawnp(pid_t *restrict pid, const char *restrict file,
                  const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *restrict attr,
                  char *const argv[restrict], char *const envp[restrict]);
+int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions);
+int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *actions);
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int from,
+                                     int to);
+int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *restrict actions,
+                                     int fd, const char *restrict path, int flags,
+                                     mode_t mode);
 
 #endif
