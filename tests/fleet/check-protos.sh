@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# push and fetch beside servers that are made of the published protos of Pyroscope, Parca
+# push, with labels and spans, and fetch beside servers that are made of the published protos of Pyroscope, Parca
 # and OpenTelemetry (protos.js). PORTPROF_PROTOS names a folder with these, as
 #   pyroscope/api, parca/proto and opentelemetry/opentelemetry/proto
 # of grafana/pyroscope, parca-dev/parca and open-telemetry/opentelemetry-proto on GitHub:
@@ -93,5 +93,59 @@ same "Parca: the question" \
 	'process_cpu:cpu:nanoseconds:cpu:nanoseconds:delta{job="burn"}' \
 	"$(got 5 'm["options"]["value"]["query"]')"
 same "Parca: what comes back" "$weights" "$(same_functions back.pb.gz)"
+
+# labels are attributes of samples, and a span is what their link names
+labelled=$programs/label_burn
+[ ! -x "$programs/.libs/label_burn" ] || labelled=$programs/.libs/label_burn
+record -q -F 997 -o labels.pb.gz -- "$labelled" 4 400 2000 span
+"$portprof" report -q -n 0 -x ';' -s label:endpoint labels.pb.gz >rows
+"$portprof" report -q -n 0 -x ';' -s label:span_id labels.pb.gz >spans
+check "OpenTelemetry takes labels" "$portprof" push --to "otlp+$url" \
+	--sample-labels endpoint,trace_id,span_id labels.pb.gz
+# by_label ROWS: weights by the label in the last column, of what has one
+by_label() {
+	python3 -c '
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1]), delimiter=";"))
+at = list(rows[0])[-1]
+print({r[at]: round(float(r["self"])) for r in sorted(rows, key=lambda r: r[at])
+       if r[at][0] != "("})' "$1" 2>&1
+}
+cat >sums.py <<'EOT'
+import json
+m = json.load(open('web/0006.json'))['message']
+d = m['dictionary']
+text = d['stringTable']
+
+
+def attributes(sample):
+    for i in sample.get('attributeIndices', []):
+        pair = d['attributeTable'][i]
+        yield text[pair['keyStrindex']], pair['value']['value']['value']
+
+
+def sums(name):
+    found = {}
+    for r in m['resourceProfiles']:
+        for scope in r['scopeProfiles']:
+            for profile in scope['profiles']:
+                for sample in profile['samples']:
+                    for value in name(sample):
+                        found[value] = found.get(value, 0) + sum(
+                            int(v) for v in sample['values'])
+    return dict(sorted(found.items()))
+
+
+def linked(sample):
+    link = d['linkTable'][sample.get('linkIndex', 0)]
+    if sample.get('linkIndex', 0) and len(link['traceId']['data']) == 16:
+        yield bytes(link['spanId']['data']).hex()
+EOT
+same "OpenTelemetry: attributes" "$(by_label rows)" "$(python3 -c '
+from sums import attributes, sums
+print(sums(lambda s: [v for k, v in attributes(s) if k == "endpoint"]))' 2>&1)"
+same "OpenTelemetry: links" "$(by_label spans)" "$(python3 -c '
+from sums import linked, sums
+print(sums(linked))' 2>&1)"
 [ ! -s web/words ] || sed 's/^/# /' web/words
 tap_end
