@@ -13,6 +13,7 @@ count 1
 err 1 2 3 4 6 7 8 9
 event 1 2 3 4 5 6 7 8 10
 hist 1 3 4 5 10
+label 2
 life 6 7 8 9 11 14 16 19 20 21 22 23
 loss 14
 sample 1 10 12 15 16
