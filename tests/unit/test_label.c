@@ -373,6 +373,18 @@ static void end_all(unsigned threads)
 		pthread_join(workers[i].id, NULL);
 }
 
+/* Changes have times, of which `look` knows; where there are none the case is skipped. */
+static void begin_times(struct ppi_label_look *look)
+{
+	make_sets();
+	ppi_label_times_begin();
+	usleep(1000);
+	if (!ppi_label_look_own(look) || look->fd < 0) {
+		ppi_label_times_end();
+		skip();
+	}
+}
+
 static void times_find_what_threads_were_in(void **state)
 {
 	size_t first[THREADS] = { 0 }, known = 0, unknown = 0;
@@ -380,13 +392,7 @@ static void times_find_what_threads_were_in(void **state)
 	uint64_t until_ns;
 
 	(void)state;
-	make_sets();
-	ppi_label_times_begin();
-	usleep(1000);
-	if (!ppi_label_look_own(&look) || look.fd < 0) {
-		ppi_label_times_end();
-		skip();
-	}
+	begin_times(&look);
 	start_all(THREADS);
 	until_ns = ppi_monotonic_ns() +
 	           (uint64_t)by_speed(300, 1000, 20000) * 1000000;
@@ -439,13 +445,7 @@ static void beside_a_carried_time_nothing_is_guessed(void **state)
 	unsigned i = 0;
 
 	(void)state;
-	make_sets();
-	ppi_label_times_begin();
-	usleep(1000);
-	if (!ppi_label_look_own(&look) || look.fd < 0) {
-		ppi_label_times_end();
-		skip();
-	}
+	begin_times(&look);
 	until_ns = ppi_monotonic_ns() + 1000000000;
 	while (at_ns == 0 && ppi_monotonic_ns() < until_ns) {
 		portprof_label_enter(sets[++i % 2]);

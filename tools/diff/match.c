@@ -318,36 +318,47 @@ static bool strip(struct match_names *names, int side,
 	return entry != NULL;
 }
 
+/* Without its numbers, of what is on one side alone; *entry is NULL where it is on
+ * both. False when out of memory. */
+static bool find_bare(struct match_names *names, int side,
+                      const struct ppi_symbols_name *name,
+                      struct ppi_symbols_name *bare, struct entry **entry)
+{
+	struct entry *whole = function_entry(names, name);
+
+	*entry = NULL;
+	if (!whole || whole->is_on[!side])
+		return whole != NULL;
+	*bare = *name;
+	bare->function = keep(names, bare_name(name->function, false));
+	*entry = bare->function ? function_entry(names, bare) : NULL;
+	return *entry != NULL;
+}
+
 /* What is on one side alone may be on both without its numbers. */
 static bool strip_numbers(struct match_names *names, int side,
                           struct ppi_symbols_name *name)
 {
-	struct entry *entry = function_entry(names, name);
-	struct ppi_symbols_name bare = *name;
+	struct ppi_symbols_name bare;
+	struct entry *entry;
+	bool is_good = find_bare(names, side, name, &bare, &entry);
 
-	if (!entry || entry->is_on[!side])
-		return entry != NULL;
-	bare.function = keep(names, bare_name(name->function, false));
-	entry = bare.function ? function_entry(names, &bare) : NULL;
 	if (entry)
 		entry->has_bare[side] = true;
-	return entry != NULL;
+	return is_good;
 }
 
 /* Then it has none; others keep theirs, and their place. */
 static bool take_bare(struct match_names *names, int side,
                       struct ppi_symbols_name *name)
 {
-	struct entry *entry = function_entry(names, name);
-	struct ppi_symbols_name bare = *name;
+	struct ppi_symbols_name bare;
+	struct entry *entry;
+	bool is_good = find_bare(names, side, name, &bare, &entry);
 
-	if (!entry || entry->is_on[!side])
-		return entry != NULL;
-	bare.function = keep(names, bare_name(name->function, false));
-	entry = bare.function ? function_entry(names, &bare) : NULL;
 	if (entry && (entry->has_bare[!side] || entry->is_on[!side]))
 		name->function = bare.function;
-	return entry != NULL;
+	return is_good;
 }
 
 /* Once modules are the same. */
