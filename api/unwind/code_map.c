@@ -237,8 +237,12 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 enum { SWEEP_EVERY = 256 };
 
 /* Tables that are open at a time. Most take a tenth of a MiB, those of a compiler
- * three, of a browser thirty: that one may be open alone. */
-enum { TABLES_MOST = 16 << 20 };
+ * three, of a large database forty, which take 20 ms to read: where samples ask
+ * for such and for others in turn they stay open together, up to more. */
+enum { TABLES_MOST = 16 << 20, TABLES_IN_USE_MOST = 96 << 20 };
+
+/* Asked for since then is in use: a sample asks some ten times. */
+enum { IN_USE_ASKED = 1 << 16 };
 
 /* Between two looks at a process's mappings pass so many ms, and so many times
  * what the last one took: wrong addresses are frequent. */
@@ -332,7 +336,7 @@ static struct ppi_code *find_code(struct ppi_code_map *map,
 }
 
 /* Those that nobody has asked for the longest, until the others are few enough; but
- * not those that are wanted now. */
+ * not those that are wanted now, or in use where these are not too many. */
 static void close_oldest(struct ppi_code_map *map, const struct ppi_code *wanted)
 {
 	while (map->table_bytes > map->table_bytes_most) {
@@ -342,7 +346,8 @@ static void close_oldest(struct ppi_code_map *map, const struct ppi_code *wanted
 			if (code->rules && code != wanted &&
 			    (!oldest || code->asked < oldest->asked))
 				oldest = code;
-		if (!oldest)
+		if (!oldest || (map->asked - oldest->asked < map->in_use_asked &&
+		                map->table_bytes <= map->in_use_bytes_most))
 			return;
 		oldest->tries_left = TRIES_MAX;
 		close_tables(map, oldest);
@@ -427,6 +432,8 @@ void ppi_code_map_open(struct ppi_code_map *map,
 	memset(map, 0, sizeof(*map));
 	map->machine = machine;
 	map->table_bytes_most = TABLES_MOST;
+	map->in_use_bytes_most = TABLES_IN_USE_MOST;
+	map->in_use_asked = IN_USE_ASKED;
 	map->processes.count_user = count_user;
 	map->processes.context = map;
 }

@@ -17,8 +17,10 @@ struct ppi_code_map {
 	struct ppi_code *codes; /* uthash, by what makes it another one */
 	uint32_t next_serial;
 	unsigned ended;
-	/* Tables that are open, and how many bytes of them may be. */
-	size_t table_bytes, table_bytes_most;
+	/* Tables that are open, and how many bytes of them may be: more where all
+	 * were asked for lately. */
+	size_t table_bytes, table_bytes_most, in_use_bytes_most;
+	uint64_t in_use_asked; /* so many questions are that */
 	uint64_t asked;  /* how often tables were asked for */
 	uint64_t opened; /* modules that have had their tables opened */
 	uint64_t next_look_ns; /* CLOCK_MONOTONIC */

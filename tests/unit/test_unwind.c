@@ -469,6 +469,7 @@ static void tables_are_opened_again(void **state)
 	s.words[4] = BASE + 0x1050;
 	s.words[8] = more + 0x1090;
 	s.unwinder->code.table_bytes_most = 1;
+	s.unwinder->code.in_use_bytes_most = 1;
 	walk(&s, BASE + 0x1000, 32);
 	assert_chain(&s, BASE + 0x1000, more + 0x1050, BASE + 0x1050,
 	             more + 0x1090);
@@ -485,6 +486,43 @@ static void tables_are_opened_again(void **state)
 	ppi_unwinder_stats_get(s.unwinder, &stats);
 	assert_int_equal(stats.modules, 5);
 	assert_int_equal(s.unwinder->code.table_bytes, 2 * one);
+	unlink(other);
+	free(other);
+	end(&s);
+}
+
+/* A table above the bound beside another: both are read once while samples go through
+ * both, and one is closed when it was not asked for lately. */
+static void tables_in_use_stay_open_together(void **state)
+{
+	const uint64_t more = 2 * BASE;
+	struct ppi_unwinder_stats stats;
+	struct stage s;
+	char *other;
+	char *third;
+
+	(void)state;
+	begin(&s);
+	other = kit_file(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]));
+	note_module(s.unwinder, NOBODY, more + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, other);
+	s.words[0] = more + 0x1050;
+	s.words[4] = BASE + 0x1050;
+	s.words[8] = more + 0x1090;
+	s.unwinder->code.table_bytes_most = 1;
+	for (unsigned i = 0; i < 100; i++)
+		walk(&s, BASE + 0x1000, 32);
+	ppi_unwinder_stats_get(s.unwinder, &stats);
+	assert_int_equal(stats.modules, 2);
+	s.unwinder->code.in_use_asked = 1;
+	third = kit_file(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]));
+	note_module(s.unwinder, NOBODY, 3 * BASE + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, third);
+	walk(&s, 3 * BASE + 0x1000, 32);
+	ppi_unwinder_stats_get(s.unwinder, &stats);
+	assert_true(stats.modules > 3);
+	unlink(third);
+	free(third);
 	unlink(other);
 	free(other);
 	end(&s);
@@ -1360,6 +1398,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
 		cmocka_unit_test(tables_are_opened_again),
+		cmocka_unit_test(tables_in_use_stay_open_together),
 		cmocka_unit_test(a_large_program_may_be_deleted),
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(functions_end_where_they_are_returned_to),
