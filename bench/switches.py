@@ -3,7 +3,8 @@
 """What recording costs programs that switch threads, beside perf record.
 
 usage: bench/switches.py BUILD_DIRECTORY [--turns N] [--seconds S] [--rates HZ,...]
-                         [--ways WAY,...] [--pin CPUS] [--as USER-ID] [-g]
+                         [--ways WAY,...] [--pin CPUS [--beside CPUS]]
+                         [--threads N] [--as USER-ID] [-g]
 
 Each turn runs tests/cli/switches bare, under perf record and under portprof by
 perf, by timer and with -a, one after the other, and prints for each way and rate
@@ -11,7 +12,8 @@ the median rounds as parts in a hundred of the bare ones of the same turn, and
 what portprof left unattributed. The ways redis and postgres are servers that the
 recorder starts, under redis-benchmark and pgbench (queries a second); they are in no
 list by default. With -g call chains are recorded, by perf with
-frame pointers and with copies of stacks. --as runs the recorders as another user.
+frame pointers and with copies of stacks. --as runs the recorders as another user,
+--beside on other CPUs than their program. --threads is for mutex, pool and mmap.
 """
 import argparse
 import contextlib
@@ -37,6 +39,8 @@ def arguments():
     parser.add_argument("--rates", default="101,997,3997")
     parser.add_argument("--ways", default=WAYS)
     parser.add_argument("--pin")
+    parser.add_argument("--beside")
+    parser.add_argument("--threads", default="4")
     parser.add_argument("--as", dest="user")
     parser.add_argument("-g", dest="chains", action="store_true")
     return parser.parse_args()
@@ -52,8 +56,14 @@ class Bench:
         self.program = os.path.join(build, "tests/cli/switches")
         self.profile = os.path.join(self.folder, "p.pb.gz")
 
+    @staticmethod
+    def on(cpus):
+        return ["taskset", "-c", cpus] if cpus else []
+
     def prefix(self, is_recorder):
-        words = ["taskset", "-c", self.options.pin] if self.options.pin else []
+        words = self.on(self.options.pin)
+        if is_recorder and self.options.beside:
+            words = self.on(self.options.beside)
         if is_recorder and self.options.user:
             words += ["setpriv", "--reuid=" + self.options.user,
                       "--clear-groups"]
@@ -136,8 +146,11 @@ class Bench:
             with self.serve(self.prefix(bool(recorder)) + recorder + command,
                             ping):
                 return measure()
-        command = self.prefix(bool(recorder)) + recorder + [
-            self.program, way, str(self.options.seconds)]
+        command = self.prefix(bool(recorder)) + recorder
+        if recorder and self.options.beside:
+            command += self.on(self.options.pin)
+        command += [self.program, way, str(self.options.seconds),
+                    self.options.threads]
         done = subprocess.run(command, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
         for line in done.stdout.splitlines():

@@ -3,8 +3,10 @@
  * Programs that switch threads all the time, each for so many seconds:
  *
  *	switches pipe|socket|futex|mutex|pool|mmap|threads|forks|processes SECONDS
+ *	         [THREADS]
  *
- * Prints how many rounds it made. A partner works a little between, so that there
+ * Prints how many rounds it made. mutex, pool and mmap have so many threads, 4
+ * without a number. A partner works a little between, so that there
  * is something to sample.
  */
 #define _GNU_SOURCE
@@ -141,7 +143,8 @@ static long by_futex(void)
 
 /* ---- several threads ---- */
 
-enum { THREADS = 4 };
+enum { THREADS_MAX = 256 };
+static int thread_count = 4;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
 static long done, waiting;
@@ -196,7 +199,7 @@ static void feed(double end)
 {
 	while (now() < end) {
 		pthread_mutex_lock(&lock);
-		waiting += waiting < THREADS;
+		waiting += waiting < thread_count;
 		pthread_cond_signal(&has_work);
 		pthread_mutex_unlock(&lock);
 		work(A_LITTLE);
@@ -206,9 +209,9 @@ static void feed(double end)
 static long by_threads_of(void *(*run)(void *))
 {
 	double end = now() + seconds;
-	pthread_t threads[THREADS];
+	pthread_t threads[THREADS_MAX];
 
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < thread_count; i++)
 		if (pthread_create(&threads[i], NULL, run, NULL))
 			return -1;
 	if (run == serve)
@@ -217,7 +220,7 @@ static long by_threads_of(void *(*run)(void *))
 		usleep(1000);
 	atomic_store(&is_over, true);
 	pthread_cond_broadcast(&has_work);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < thread_count; i++)
 		pthread_join(threads[i], NULL);
 	return done;
 }
@@ -302,12 +305,19 @@ int main(int argc, char **argv)
 		{ "processes", by_processes },
 	};
 
-	seconds = argc == 3 ? atof(argv[2]) : 0;
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && argc == 3; i++)
+	if (argc == 4)
+		thread_count = atoi(argv[3]);
+	if (argc < 3 || argc > 4 || thread_count < 1 ||
+	    thread_count > THREADS_MAX) {
+		fputs("usage: switches WAY SECONDS [THREADS]\n", stderr);
+		return 2;
+	}
+	seconds = atof(argv[2]);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0) {
 			printf("%ld rounds\n", ways[i].run());
 			return 0;
 		}
-	fputs("usage: switches WAY SECONDS\n", stderr);
+	fprintf(stderr, "switches: no way '%s'\n", argv[1]);
 	return 2;
 }

@@ -170,27 +170,103 @@ static void the_clock_of_a_thread_that_ended_is_unknown(void **state)
 	                12 * MS + 900 * US);
 }
 
-/* What is missing of one that was mostly in the kernel does not grow with the time
- * that it ran: what it used there since its samples were read last. */
-static void kernel_time_at_a_threads_end_is_unattributed(void **state)
+/* Turns of 10 ms in user code and 20 in the kernel, where no sample may be. */
+static int64_t run_in_kernel(int64_t pid, unsigned turns)
 {
-	const uint64_t turns = 40;
+	int64_t child = perf_sim_fork(pid);
+
+	for (unsigned i = 0; i < turns; i++) {
+		run_work(child, USER, 30 * MS, 20 * MS);
+		run_drain(&run);
+	}
+	return child;
+}
+
+/* What it uses after its samples were read last it uses as before. */
+static void kernel_time_at_a_threads_end_is_in_its_last_samples(void **state)
+{
+	int64_t child;
+
+	(void)state;
+	child = run_in_kernel(begin_command("task-clock", 1000), 40);
+	run_work(child, USER, 30 * MS, 20 * MS);
+	perf_sim_exit(child);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, 41 * 30 * MS);
+	assert_true(run_weight(&run, 0) <= 41 * 30 * MS);
+	assert_in_range(run_weight_of(&run, child), 41 * 30 * MS - MS,
+	                41 * 30 * MS);
+}
+
+/* Its clock is read without a sample, and what it used since the last of them is one
+ * more, before its end is told. */
+static void kernel_time_behind_a_threads_last_sample_is_one_more(void **state)
+{
+	uint64_t before;
 	int64_t pid, child;
 
 	(void)state;
 	pid = begin_command("task-clock", 1000);
-	child = perf_sim_fork(pid);
-	for (uint64_t i = 0; i < turns; i++) {
-		run_work(child, USER, 30 * MS, 20 * MS);
-		run_drain(&run);
-	}
-	run_work(child, USER, 30 * MS, 20 * MS);
+	child = run_in_kernel(pid, 4);
+	before = run_samples(&run, 0);
+	run_work(child, USER, 60 * MS, 60 * MS);
+	run_drain(&run);
+	assert_int_equal(run_samples(&run, 0), before);
+	perf_sim_exit(child);
+	run_work(pid, USER, 5 * MS, 0);
+	run_drain(&run);
+	assert_in_range(run_weight_of(&run, child), 179 * MS, 180 * MS);
+	assert_in_range(run_samples(&run, 0), before + 5, before + 6);
+	run_stop(&run);
+	check_closure(185 * MS, 2, MS);
+}
+
+/* It was estimated to go on, and did not: no more is given than was counted. */
+static void a_thread_that_stood_gets_no_more_than_was_counted(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	child = run_in_kernel(pid, 4);
+	perf_sim_idle(100 * MS);
 	perf_sim_exit(child);
 	run_stop(&run);
-	assert_int_equal(run_account(&run, 0).total_weight,
-	                 (turns + 1) * 30 * MS);
-	assert_in_range(run_weight_of(&run, child), turns * 30 * MS + 9 * MS,
-	                turns * 30 * MS + 11 * MS);
+	assert_int_equal(run_account(&run, 0).total_weight, 120 * MS);
+	assert_in_range(run_weight_of(&run, child), 119 * MS, 120 * MS);
+}
+
+/* Nobody knows where: it is laid on nobody else. */
+static void a_thread_without_a_sample_stays_unattributed(void **state)
+{
+	int64_t pid, child, other;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	other = perf_sim_fork(pid);
+	child = run_in_kernel(pid, 4);
+	run_work(other, USER, 50 * MS, 50 * MS);
+	run_drain(&run);
+	perf_sim_exit(other);
+	perf_sim_exit(child);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, 170 * MS);
+	assert_in_range(run_weight_of(&run, child), 119 * MS, 120 * MS);
+	assert_int_equal(run_weight_of(&run, other), 0);
+}
+
+/* Where the kernel is sampled the last samples are where its time is. */
+static void where_the_kernel_is_sampled_nothing_is_added(void **state)
+{
+	int64_t pid;
+
+	(void)state;
+	perf_sim_machine.paranoid = 1;
+	pid = begin_command("task-clock", 1000);
+	run_work(pid, USER, 10 * MS + 700 * US, 0);
+	run_drain(&run);
+	run_stop(&run);
+	assert_int_equal(run_samples(&run, 0), 10);
 }
 
 static struct ppi_account lose_some(uint64_t required_caps)
@@ -302,7 +378,11 @@ int main(void)
 		CASE(samples_that_read_stop_events),
 		CASE(kernel_time_is_in_the_threads_own_samples),
 		CASE(the_clock_of_a_thread_that_ended_is_unknown),
-		CASE(kernel_time_at_a_threads_end_is_unattributed),
+		CASE(kernel_time_at_a_threads_end_is_in_its_last_samples),
+		CASE(kernel_time_behind_a_threads_last_sample_is_one_more),
+		CASE(a_thread_that_stood_gets_no_more_than_was_counted),
+		CASE(a_thread_without_a_sample_stays_unattributed),
+		CASE(where_the_kernel_is_sampled_nothing_is_added),
 		CASE(what_is_lost_is_in_the_next_samples),
 		CASE(of_one_event_a_thread_lost_samples_are_not_told_apart),
 		CASE(time_between_stop_and_start_is_nobodys),

@@ -330,6 +330,7 @@ int ppi_record_command(const struct ppi_record *record,
 	};
 	struct ppi_end end = { 0 };
 	portprof_session *session;
+	portprof_status stopped;
 	int status;
 
 	ppi_record_look(record->spool.path, &before);
@@ -356,12 +357,12 @@ int ppi_record_command(const struct ppi_record *record,
 		push_until_end(record->push, session, &child);
 	/* what its last samples stand for can be asked until it is reaped */
 	ppi_child_await_end(&child);
-	portprof_session_flush(session);
+	stopped = portprof_session_stop(session);
 	ppi_child_wait(&child, &end);
 	ppi_say_end(record, &end);
 	if (ppi_say_too_short(record, &end))
 		return undo(record, session, &before, end.exit_status);
-	if (portprof_session_stop(session) == PORTPROF_E_NOTFOUND) {
+	if (stopped == PORTPROF_E_NOTFOUND) {
 		ppi_say_nobody(record);
 		return undo(record, session, &before,
 		            end.exit_status ? end.exit_status

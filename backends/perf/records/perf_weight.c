@@ -31,19 +31,22 @@ bool ppi_perf_weights_init(struct perf_weights *weights, size_t event_count)
 	return weights->slots != NULL;
 }
 
-static void free_thread(struct perf_thread *thread)
+static void free_thread(const struct perf_weights *weights,
+                        struct perf_thread *thread)
 {
-	if (thread) {
-		free(thread->streams);
-		ppi_perf_tail_free(thread->tails);
-	}
+	if (!thread)
+		return;
+	for (size_t i = 0; i < weights->event_count; i++)
+		ppi_perf_tail_free(thread->progress[i].last);
+	free(thread->streams);
+	ppi_perf_tail_free(thread->tails);
 	free(thread);
 }
 
 void ppi_perf_weights_free(struct perf_weights *weights)
 {
 	for (size_t i = 0; i < weights->room; i++)
-		free_thread(weights->slots[i]);
+		free_thread(weights, weights->slots[i]);
 	free(weights->slots);
 	free(weights->ended);
 	memset(weights, 0, sizeof(*weights));
@@ -121,7 +124,7 @@ static struct perf_thread *take_out(struct perf_weights *weights, uint32_t tid)
 
 void ppi_perf_weights_end(struct perf_weights *weights, uint32_t tid)
 {
-	free_thread(take_out(weights, tid));
+	free_thread(weights, take_out(weights, tid));
 }
 
 void ppi_perf_weights_exec(struct perf_weights *weights, uint32_t pid)
@@ -221,6 +224,8 @@ static void begin_again(struct perf_weights *weights,
 	thread->stream_count = 0;
 	thread->is_direct = false;
 	thread->has_mixed_times = false;
+	for (size_t i = 0; i < weights->event_count; i++)
+		ppi_perf_tail_free(thread->progress[i].last);
 	memset(thread->progress, 0,
 	       weights->event_count * sizeof(thread->progress[0]));
 }

@@ -32,7 +32,7 @@ struct perf_stream {
 	uint32_t event;
 };
 
-/* perf_tail.c */
+/* perf_tail.c: a sample that is kept, with what follows it */
 struct perf_tail;
 void ppi_perf_tail_free(struct perf_tail *tail);
 
@@ -43,10 +43,15 @@ struct perf_progress {
 	uint64_t base;    /* ... when its second event took over; what the
 	                   * thread's own clock is ahead of it: perf_clocks.c */
 	bool has_base;
-	bool is_fresh;    /* perf_clocks.c: samples of it came just now; */
+	bool is_read;     /* perf_clocks.c: its clock could be; */
+	bool is_fresh;    /* samples of it came just now; */
 	uint32_t waiting; /* so many are in rings, */
 	uint64_t reached; /* and will have made `emitted` this */
 	uint64_t stopped_at; /* what the clock showed when the session stopped */
+	uint64_t looked, looked_ns; /* `reached` when it was read last; before, */
+	uint64_t moved_ns;          /* when it was found changed, */
+	double pace;                /* and how much of the time it ran */
+	struct perf_tail *last; /* its last sample, for what comes after it */
 };
 
 struct perf_thread {

@@ -172,6 +172,17 @@ void ppi_perf_tally_source(struct ppi_backend_session *bs,
 		tally->lost += words[at];
 }
 
+struct perf_tally ppi_perf_tally_now(struct ppi_backend_session *bs, size_t event)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	struct perf_tally tally = state->tallies[event];
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == event)
+			ppi_perf_tally_source(bs, &state->sources[i], &tally);
+	return tally;
+}
+
 void ppi_perf_tally_closing(struct ppi_backend_session *bs,
                             const struct perf_source *source)
 {
@@ -382,11 +393,8 @@ void ppi_perf_account(struct ppi_backend_session *bs, size_t event,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *what = &bs->plan->events[event];
-	struct perf_tally tally = state->tallies[event];
+	struct perf_tally tally = ppi_perf_tally_now(bs, event);
 
-	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].event == event)
-			ppi_perf_tally_source(bs, &state->sources[i], &tally);
 	*out = (struct ppi_account){ 0 };
 	out->total_weight = tally.total - tally.left_out;
 	out->total_certainty = tally.is_short ? PORTPROF_UNKNOWN

@@ -36,6 +36,9 @@ void ppi_perf_clock_start(struct ppi_backend_session *bs);
 void ppi_perf_clock_stop(struct ppi_backend_session *bs);
 void ppi_perf_account(struct ppi_backend_session *bs, size_t event,
                       struct ppi_account *out);
+/* With what open sources have counted so far. */
+struct perf_tally ppi_perf_tally_now(struct ppi_backend_session *bs,
+                                     size_t event);
 /* Add what a source counted and lost to a tally; to that which its event
  * keeps, because it is about to be closed. */
 void ppi_perf_tally_source(struct ppi_backend_session *bs,

@@ -14,12 +14,19 @@
  *
  * The clock of a thread that has ended can no longer be read: then a sample has the
  * weight of one period.
+ *
+ * Where no sample may be in the kernel, a thread that is mostly there goes for many
+ * periods without one, and has used much since its last when it ends. Its clock is
+ * read on until then, and that time is one more sample at the place of the last. What
+ * it used between the last look and its end is estimated when the target has ended: by
+ * what it used just before, and no more in all than the event counted.
  */
 #include "backends/perf/kernel/perf_proc.h"
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"
 #include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
+#include "backends/perf/sampling/perf_tails.h"
 #include "backends/perf/session/perf_target.h"
 
 #include <stdlib.h>
@@ -28,10 +35,21 @@
 /* More threads are not all asked at a start; each takes some 5 us. */
 enum { ASKED_AT_START = 256 };
 
+/* So many threads' clocks are read on after their last samples, each once in that
+ * time and less often while it stands. */
+enum { READ_ON_MAX = 64 };
+#define READ_ON_NS UINT64_C(40000000)
+
 static bool is_weighed(const struct ppi_backend_session *bs, uint32_t event)
 {
 	return perf_state_of(bs)->weighing->has_clocks &&
 	       event != PERF_CARRIER && bs->plan->events[event].is_cpu_time;
+}
+
+/* Samples in the kernel would be there, one in each period. */
+static bool reads_on(const struct ppi_backend_session *bs, uint32_t event)
+{
+	return is_weighed(bs, event) && !bs->plan->events[event].counts_kernel;
 }
 
 static bool read_thread(const struct ppi_backend_session *bs, uint32_t tid,
@@ -147,10 +165,23 @@ static struct perf_progress *whose(struct ppi_backend_session *bs,
 	return *thread ? &(*thread)->progress[source->event] : NULL;
 }
 
+/* It was read just now. */
+static void note_look(struct perf_progress *progress, uint64_t reached,
+                      uint64_t now_ns)
+{
+	if (now_ns > progress->looked_ns)
+		progress->pace = (double)(reached - progress->looked) /
+		                 (double)(now_ns - progress->looked_ns);
+	if (reached != progress->looked || progress->looked_ns == 0)
+		progress->moved_ns = now_ns;
+	progress->looked_ns = now_ns;
+	progress->looked = progress->reached = reached;
+}
+
 /* A thread without a base has begun since the session was started, unless some
  * could not be asked then: it is as if it had used a period for each sample. */
 static void reach(struct ppi_backend_session *bs, struct perf_thread *thread,
-                  uint32_t event)
+                  uint32_t event, uint64_t now_ns)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	struct perf_progress *progress = &thread->progress[event];
@@ -159,6 +190,8 @@ static void reach(struct ppi_backend_session *bs, struct perf_thread *thread,
 		? (progress->emitted / period + progress->waiting) * period : 0;
 	bool is_read = read_thread(bs, thread->tid, &now);
 
+	if (is_read && progress->stopped_at)
+		now = progress->stopped_at;
 	if (by_periods < progress->emitted)
 		by_periods = progress->emitted;
 	if (is_read && !progress->has_base) {
@@ -168,9 +201,10 @@ static void reach(struct ppi_backend_session *bs, struct perf_thread *thread,
 	}
 	/* less than before is another thread's, with the number of this one */
 	if (is_read && now >= progress->base + progress->reached)
-		progress->reached = now - progress->base;
-	else
+		note_look(progress, now - progress->base, now_ns);
+	else if (progress->reached < by_periods)
 		progress->reached = by_periods;
+	progress->is_read = is_read;
 }
 
 /* Count what has come since the last look, then ask the threads it is of. */
@@ -212,26 +246,102 @@ static void count_all(struct ppi_backend_session *bs)
 			count_samples(bs, &rings->all[i]);
 }
 
-void ppi_perf_clocks_look(struct ppi_backend_session *bs)
+/* Without a sample since: how much it has used meanwhile. */
+static bool is_due(const struct perf_progress *progress, uint64_t now_ns)
+{
+	uint64_t since = now_ns - progress->looked_ns;
+
+	return progress->last && since >= READ_ON_NS &&
+	       since >= progress->looked_ns - progress->moved_ns;
+}
+
+/* What it used beyond that until now, at the pace that it had. */
+static double beyond(const struct perf_progress *progress, uint64_t now_ns)
+{
+	double ahead;
+
+	if (progress->is_read || !progress->looked_ns)
+		return 0;
+	ahead = (double)progress->looked +
+	        progress->pace * (double)(now_ns - progress->looked_ns) -
+	        (double)progress->reached;
+	return ahead > 0 ? ahead : 0;
+}
+
+/* All has ended: what those that cannot be asked any more used since the last look
+ * is not more than what no sample has of all that was counted. */
+static void reach_ends(struct ppi_backend_session *bs, uint32_t event,
+                       uint64_t now_ns)
+{
+	const struct perf_weights *weights = perf_state_of(bs)->weights;
+	struct perf_tally tally = ppi_perf_tally_now(bs, event);
+	double left = (double)tally.total - (double)tally.left_out -
+	              (double)tally.emitted;
+	double asked = 0, part;
+
+	for (size_t i = 0; i < weights->room; i++) {
+		struct perf_progress *progress;
+
+		if (!weights->slots[i])
+			continue;
+		progress = &weights->slots[i]->progress[event];
+		if (!progress->last && !progress->waiting)
+			continue;
+		reach(bs, weights->slots[i], event, now_ns);
+		left -= (double)(progress->reached - progress->emitted);
+		asked += beyond(progress, now_ns);
+	}
+	if (tally.is_short || left <= 0 || asked <= 0)
+		return;
+	part = left < asked ? left / asked : 1;
+	for (size_t i = 0; i < weights->room; i++)
+		if (weights->slots[i]) {
+			struct perf_progress *progress =
+				&weights->slots[i]->progress[event];
+
+			if (progress->last || progress->waiting)
+				progress->reached += (uint64_t)
+					(part * beyond(progress, now_ns));
+		}
+}
+
+static void reach_all(struct ppi_backend_session *bs, uint64_t now_ns)
 {
 	struct perf_state *state = perf_state_of(bs);
 
-	if (!state->weighing->has_clocks)
-		return;
-	count_all(bs);
-	if (!state->weighing->has_fresh_samples)
-		return;
-	state->weighing->has_fresh_samples = false;
+	state->weighing->read_on = 0;
 	for (size_t i = 0; i < state->weights->room; i++) {
 		struct perf_thread *thread = state->weights->slots[i];
 
 		for (uint32_t j = 0; thread && j < bs->plan->event_count; j++) {
-			if (!thread->progress[j].is_fresh)
+			struct perf_progress *progress = &thread->progress[j];
+
+			state->weighing->read_on += progress->last != NULL;
+			if (!progress->is_fresh && !is_due(progress, now_ns))
 				continue;
-			thread->progress[j].is_fresh = false;
-			reach(bs, thread, j);
+			progress->is_fresh = false;
+			reach(bs, thread, j, now_ns);
 		}
 	}
+}
+
+void ppi_perf_clocks_look(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_weighing *weighing = state->weighing;
+	uint64_t now_ns;
+
+	if (!weighing->has_clocks)
+		return;
+	count_all(bs);
+	if (!weighing->has_fresh_samples && !weighing->read_on)
+		return;
+	weighing->has_fresh_samples = false;
+	now_ns = ppi_perf_record_clock(bs);
+	reach_all(bs, now_ns);
+	for (uint32_t i = 0; i < bs->plan->event_count; i++)
+		if (!state->is_running && reads_on(bs, i))
+			reach_ends(bs, i, now_ns);
 }
 
 void ppi_perf_clocks_recount(struct ppi_backend_session *bs)
@@ -280,4 +390,57 @@ uint64_t ppi_perf_clocks_weigh(struct ppi_backend_session *bs, uint32_t event,
 	weight = (progress->reached - progress->emitted) / progress->waiting;
 	progress->emitted += weight;
 	return weight;
+}
+
+void ppi_perf_clocks_remember(struct ppi_backend_session *bs,
+                              const portprof_record *record,
+                              const uint64_t *words, size_t word_count)
+{
+	struct perf_weighing *weighing = perf_state_of(bs)->weighing;
+	struct perf_thread *thread;
+	struct perf_progress *progress;
+
+	if (!reads_on(bs, record->event))
+		return;
+	thread = ppi_perf_weights_find(perf_state_of(bs)->weights,
+	                               (uint32_t)record->tid);
+	progress = thread ? &thread->progress[record->event] : NULL;
+	if (!progress || (!progress->last && weighing->read_on >= READ_ON_MAX))
+		return;
+	weighing->read_on += !progress->last;
+	ppi_perf_tail_copy(bs, &progress->last, record, words, word_count);
+}
+
+bool ppi_perf_clocks_end(struct ppi_backend_session *bs,
+                         struct perf_thread *thread, struct ppi_room *room)
+{
+	for (size_t i = 0; i < bs->plan->event_count; i++) {
+		struct perf_progress *progress = &thread->progress[i];
+
+		if (!progress->last || progress->waiting)
+			continue;
+		if (progress->reached > progress->emitted &&
+		    !ppi_perf_tail_add(bs, progress->last,
+		                       progress->reached - progress->emitted,
+		                       room))
+			return false;
+		progress->emitted = progress->reached;
+		ppi_perf_tail_free(progress->last);
+		progress->last = NULL;
+	}
+	return true;
+}
+
+bool ppi_perf_clocks_end_all(struct ppi_backend_session *bs,
+                             struct ppi_room *room)
+{
+	const struct perf_weights *weights = perf_state_of(bs)->weights;
+
+	if (!perf_state_of(bs)->weighing->read_on)
+		return true;
+	for (size_t i = 0; i < weights->room; i++)
+		if (weights->slots[i] &&
+		    !ppi_perf_clocks_end(bs, weights->slots[i], room))
+			return false;
+	return true;
 }

@@ -395,6 +395,8 @@ static bool take_exit(struct ppi_backend_session *bs,
 	bool is_to_wait = state->tails->is_on &&
 		ppi_perf_tail_end(bs, &record, seen->time_ns, is_told);
 
+	if (thread && !ppi_perf_clocks_end(bs, thread, room))
+		return false;
 	if (!is_to_wait && is_told && !ppi_room_add(room, &record, NULL, 0))
 		return false;
 	if (seen->tid == seen->pid)
@@ -599,6 +601,8 @@ portprof_status ppi_perf_drain_rings(struct ppi_backend_session *bs,
 	if (!state->is_running && state->tails->is_on &&
 	    (!ppi_perf_tail_settle(bs, UINT64_MAX, room) ||
 	     !ppi_perf_tail_flush_all(bs, room)))
+		return PORTPROF_OK;
+	if (!state->is_running && !ppi_perf_clocks_end_all(bs, room))
 		return PORTPROF_OK;
 	ppi_perf_weights_forget_ended(state->weights);
 	if (state->layout == PERF_THREAD_RINGS)

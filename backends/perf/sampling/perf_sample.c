@@ -413,9 +413,12 @@ static void add_sample(struct ppi_backend_session *bs,
 {
 	struct perf_tally *tally =
 		&perf_state_of(bs)->tallies[source->event];
+	size_t first = room->word_count;
 	portprof_record record = describe(bs, ring, source, seen, room);
 
 	record.weight = weigh(bs, ring, source, seen);
+	ppi_perf_clocks_remember(bs, &record, room->words + first,
+	                         room->word_count - first);
 	watch_beat(bs, source, seen);
 	tally->emitted += record.weight;
 	tally->samples++;

@@ -8,6 +8,7 @@
 #include "backends/perf/session/perf_session.h"
 
 struct perf_ring;
+struct perf_thread;
 
 /* Words of a payload at most: a chain, and what a record holds beside. */
 enum { PERF_PAYLOAD_WORDS = PPI_WORDS_MIN + (1 << 13) };
@@ -47,6 +48,7 @@ struct perf_weighing {
 	                     * show: perf_clocks.c */
 	bool has_late_bases; /* some threads' clocks were not read at start */
 	bool has_fresh_samples; /* since clocks were read last */
+	size_t read_on;     /* clocks that are read without a sample, too */
 	bool is_id_doubtful; /* a sample may bear another event's id */
 	struct perf_raw_field *raw; /* PERF_RAW_MAX of each event; NULL: no
 	                             * event has fields to tell */
@@ -101,6 +103,17 @@ void ppi_perf_clocks_look(struct ppi_backend_session *bs);
 void ppi_perf_clocks_recount(struct ppi_backend_session *bs);
 uint64_t ppi_perf_clocks_weigh(struct ppi_backend_session *bs, uint32_t event,
                                uint32_t tid);
+/* Of a sample that was weighed, without what only that one sample has: the
+ * thread may have no other. */
+void ppi_perf_clocks_remember(struct ppi_backend_session *bs,
+                              const portprof_record *record,
+                              const uint64_t *words, size_t word_count);
+/* It has ended, or all has stopped: what it used since its last sample is one
+ * more. False when there is no room. */
+bool ppi_perf_clocks_end(struct ppi_backend_session *bs,
+                         struct perf_thread *thread, struct ppi_room *room);
+bool ppi_perf_clocks_end_all(struct ppi_backend_session *bs,
+                             struct ppi_room *room);
 /* The front record of a ring is about to be popped. */
 void ppi_perf_clocks_pass(struct ppi_backend_session *bs,
                           const struct perf_ring *ring);

@@ -54,7 +54,7 @@ enum { QUIET_PERIODS = 8 };
 struct perf_tail {
 	struct perf_tail *next;
 	portprof_record record;
-	size_t word_count;
+	size_t word_count, word_room;
 	uint64_t words[];
 };
 
@@ -232,27 +232,61 @@ void ppi_perf_tail_pace(struct ppi_backend_session *bs)
 	set_periods(bs);
 }
 
+bool ppi_perf_tail_copy(struct ppi_backend_session *bs, struct perf_tail **tail,
+                        const portprof_record *record, const uint64_t *words,
+                        size_t word_count)
+{
+	struct perf_tail *copy = *tail;
+
+	if (!copy || copy->word_room < word_count) {
+		free(copy);
+		copy = malloc(sizeof(*copy) + word_count * sizeof(*words));
+		*tail = copy;
+		if (!copy) {
+			ppi_note(bs, "out of memory: some estimates of what "
+			         "threads used after their last sample are "
+			         "missing");
+			return false;
+		}
+		copy->word_room = word_count;
+	}
+	copy->next = NULL;
+	copy->record = *record;
+	copy->word_count = word_count;
+	memcpy(copy->words, words, word_count * sizeof(*words));
+	return true;
+}
+
+bool ppi_perf_tail_add(struct ppi_backend_session *bs,
+                       const struct perf_tail *tail, uint64_t weight,
+                       struct ppi_room *room)
+{
+	struct perf_tally *tally =
+		&perf_state_of(bs)->tallies[tail->record.event];
+	portprof_record *record = room->records + room->record_count;
+
+	if (!ppi_room_add(room, &tail->record, tail->words,
+	                  tail->word_count * sizeof(tail->words[0])))
+		return false;
+	/* registers and a stack may follow the chain */
+	record->payload_words = tail->record.payload_words;
+	record->weight = weight;
+	tally->emitted += weight;
+	tally->samples++;
+	return true;
+}
+
 void ppi_perf_tail_keep(struct ppi_backend_session *bs,
                         const portprof_record *record, const uint64_t *words,
                         size_t word_count)
 {
-	struct perf_state *state = perf_state_of(bs);
 	struct perf_thread *thread = ppi_perf_weights_find(
-		state->weights, (uint32_t)record->tid);
-	struct perf_tail *tail, **end;
+		perf_state_of(bs)->weights, (uint32_t)record->tid);
+	struct perf_tail *tail = NULL, **end;
 
-	if (!thread)
+	if (!thread ||
+	    !ppi_perf_tail_copy(bs, &tail, record, words, word_count))
 		return;
-	tail = malloc(sizeof(*tail) + word_count * sizeof(*words));
-	if (!tail) {
-		ppi_note(bs, "out of memory: some estimates of what threads "
-		         "used after their last sample are missing");
-		return;
-	}
-	tail->next = NULL;
-	tail->record = *record;
-	tail->word_count = word_count;
-	memcpy(tail->words, words, word_count * sizeof(*words));
 	for (end = &thread->tails; *end; end = &(*end)->next)
 		;
 	*end = tail;
@@ -277,22 +311,15 @@ void ppi_perf_tail_drop(struct perf_thread *thread, uint32_t event)
 bool ppi_perf_tail_flush(struct ppi_backend_session *bs,
                          struct perf_thread *thread, struct ppi_room *room)
 {
-	struct perf_state *state = perf_state_of(bs);
 	struct perf_tail *tail;
 
 	while (thread && (tail = thread->tails) != NULL) {
 		uint64_t weight = tail->record.weight;
-		struct perf_tally *tally = &state->tallies[tail->record.event];
 
-		if (!ppi_room_add(room, &tail->record, tail->words,
-		                  tail->word_count * sizeof(tail->words[0])))
+		if (!ppi_perf_tail_add(bs, tail, weight, room))
 			return false;
-		/* registers and a stack may follow the chain */
-		room->records[room->record_count - 1].payload_words =
-			tail->record.payload_words;
-		tally->emitted += weight;
-		tally->samples++;
-		tally->variance += (double)weight * (double)weight;
+		perf_state_of(bs)->tallies[tail->record.event].variance +=
+			(double)weight * (double)weight;
 		/* If it continues after all, its next sample has that time in
 		 * it, too. */
 		if (!thread->is_young)

@@ -32,6 +32,15 @@ uint64_t ppi_perf_tail_period(const struct perf_state *state, uint32_t event,
 /* The longest that a sample of a CPU, taken then, may stand for. */
 uint64_t ppi_perf_tail_longest(const struct perf_state *state, uint32_t event,
                                uint64_t time_ns);
+/* Into *tail, which is made or made larger; false, with a note, where there is no
+ * memory. */
+bool ppi_perf_tail_copy(struct ppi_backend_session *bs, struct perf_tail **tail,
+                        const portprof_record *record, const uint64_t *words,
+                        size_t word_count);
+/* As a sample of that weight; false when there is no room. */
+bool ppi_perf_tail_add(struct ppi_backend_session *bs,
+                       const struct perf_tail *tail, uint64_t weight,
+                       struct ppi_room *room);
 /* A CPU's sample with its payload; kept if it is of a known thread. */
 void ppi_perf_tail_keep(struct ppi_backend_session *bs,
                         const portprof_record *record, const uint64_t *words,
