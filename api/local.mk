@@ -129,6 +129,7 @@ libportprof_core_la_SOURCES += \
 	api/profile/import/import_perf.c \
 	api/profile/import/import_perf_line.c \
 	api/profile/import/import_perf_line.h \
+	api/profile/import/import_text.c \
 	api/profile/profile_merge.c \
 	api/profile/model.c \
 	api/profile/profile_edit.c \

@@ -19,6 +19,17 @@ struct ppi_import_text {
 	const char *damage; /* why the text ends early, or NULL */
 };
 
+/* False with errno. `bytes` are read at once. */
+bool ppi_import_text_open(struct ppi_import_text *text, const char *path,
+                          unsigned bytes);
+void ppi_import_text_close(struct ppi_import_text *text);
+
+/* Back to the beginning; false with `error`. */
+bool ppi_import_text_rewind(struct ppi_import_text *text);
+
+/* The next byte, or EOF; then `error` is an errno or 0. */
+int ppi_import_text_byte(struct ppi_import_text *text);
+
 /* A file that is being read, and the profile that it becomes. */
 struct ppi_import {
 	const char *path;
