@@ -27,6 +27,8 @@ PERF_SOURCES = \
 	backends/perf/kernel/perf_attr.h \
 	backends/perf/kernel/perf_build_id.c \
 	backends/perf/kernel/perf_build_id.h \
+	backends/perf/kernel/perf_elf.c \
+	backends/perf/kernel/perf_elf.h \
 	backends/perf/kernel/perf_kernel.h \
 	backends/perf/kernel/perf_own.h \
 	backends/perf/kernel/perf_proc.c \

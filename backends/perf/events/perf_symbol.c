@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a program's functions and variables are: symbol tables of ELF files, as
- * elf(5) has them, in the form of 64 bits whatever the file's is.
+ * Where a program's functions and variables are: symbol tables of ELF files, in
+ * the form of 64 bits whatever the file's is.
  */
 #include "backends/perf/events/perf_place.h"
+#include "backends/perf/kernel/perf_elf.h"
 #include "backends/perf/kernel/perf_proc.h"
 
 #include <elf.h>
@@ -14,7 +15,6 @@
 
 enum {
 	PATH_ROOM = PERF_PATH_ROOM + 32,
-	SEGMENTS_MAX = 64,
 	SECTIONS_MAX = 1 << 16,
 	CHUNK = 1 << 10 /* symbols */
 };
@@ -23,119 +23,31 @@ enum {
 #define NAMES_MAX (UINT64_C(1) << 30)
 
 struct file {
-	const struct perf_kernel *kernel;
-	const char *path;
-	bool is_64;
-	Elf64_Ehdr header;
-	Elf64_Phdr segments[SEGMENTS_MAX];
+	struct perf_elf elf;
+	Elf64_Phdr segments[PERF_SEGMENTS_MAX];
 	size_t segment_count;
 };
-
-static bool read_at(const struct file *file, uint64_t offset, void *out,
-                    size_t bytes)
-{
-	char *at = out;
-
-	while (bytes > 0) {
-		ssize_t got = file->kernel->read_file(file->kernel->self,
-		                                      file->path, offset, at,
-		                                      bytes);
-
-		if (got <= 0)
-			return false;
-		at += got;
-		offset += (uint64_t)got;
-		bytes -= (size_t)got;
-	}
-	return true;
-}
-
-/* ---- headers ---- */
-
-static bool read_header(struct file *file)
-{
-	Elf64_Ehdr *out = &file->header;
-	Elf32_Ehdr small;
-
-	if (file->is_64)
-		return read_at(file, 0, out, sizeof(*out)) &&
-		       out->e_shentsize == sizeof(Elf64_Shdr) &&
-		       out->e_phentsize == sizeof(Elf64_Phdr);
-	if (!read_at(file, 0, &small, sizeof(small)))
-		return false;
-	out->e_phoff = small.e_phoff;
-	out->e_phnum = small.e_phnum;
-	out->e_phentsize = small.e_phentsize;
-	out->e_shoff = small.e_shoff;
-	out->e_shnum = small.e_shnum;
-	out->e_shentsize = small.e_shentsize;
-	return small.e_shentsize == sizeof(Elf32_Shdr) &&
-	       small.e_phentsize == sizeof(Elf32_Phdr);
-}
-
-static bool read_segment(const struct file *file, size_t number,
-                         Elf64_Phdr *out)
-{
-	uint64_t at = file->header.e_phoff +
-	              number * file->header.e_phentsize;
-	Elf32_Phdr small;
-
-	if (file->is_64)
-		return read_at(file, at, out, sizeof(*out));
-	if (!read_at(file, at, &small, sizeof(small)))
-		return false;
-	*out = (Elf64_Phdr){ .p_type = small.p_type, .p_flags = small.p_flags,
-		             .p_offset = small.p_offset,
-		             .p_vaddr = small.p_vaddr,
-		             .p_filesz = small.p_filesz };
-	return true;
-}
-
-static bool read_section(const struct file *file, size_t number,
-                         Elf64_Shdr *out)
-{
-	uint64_t at = file->header.e_shoff +
-	              number * file->header.e_shentsize;
-	Elf32_Shdr small;
-
-	if (file->is_64)
-		return read_at(file, at, out, sizeof(*out));
-	if (!read_at(file, at, &small, sizeof(small)))
-		return false;
-	*out = (Elf64_Shdr){ .sh_type = small.sh_type,
-		             .sh_offset = small.sh_offset,
-		             .sh_size = small.sh_size,
-	                    .sh_link = small.sh_link };
-	return true;
-}
 
 static enum perf_symbol_answer open_file(struct file *file,
                                          const struct perf_kernel *kernel,
                                          const char *path, int *error)
 {
-	const uint16_t probe = 1;
-	unsigned char ident[EI_NIDENT];
-	int order = *(const unsigned char *)&probe ? ELFDATA2LSB : ELFDATA2MSB;
-	ssize_t got = kernel->read_file(kernel->self, path, 0, ident,
-	                                sizeof(ident));
+	int result = ppi_perf_elf_open(&file->elf, kernel, path);
+	const Elf64_Ehdr *header = &file->elf.header;
 
-	memset(file, 0, sizeof(*file));
-	file->kernel = kernel;
-	file->path = path;
-	*error = got < 0 ? (int)-got : 0;
-	if (got < 0)
+	file->segment_count = 0;
+	*error = result < 0 ? -result : 0;
+	if (result < 0)
 		return PERF_SYMBOL_NO_FILE;
-	if (got != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
-	    ident[EI_DATA] != order)
+	if (result > 0 ||
+	    header->e_shentsize != (file->elf.is_64 ? sizeof(Elf64_Shdr)
+	                                            : sizeof(Elf32_Shdr)))
 		return PERF_SYMBOL_NO_ELF;
-	file->is_64 = ident[EI_CLASS] == ELFCLASS64;
-	if (!read_header(file))
-		return PERF_SYMBOL_NO_ELF;
-	for (size_t i = 0; i < file->header.e_phnum &&
-	     file->segment_count < SEGMENTS_MAX; i++) {
+	for (size_t i = 0; i < header->e_phnum &&
+	     file->segment_count < PERF_SEGMENTS_MAX; i++) {
 		Elf64_Phdr *segment = &file->segments[file->segment_count];
 
-		if (!read_segment(file, i, segment))
+		if (!ppi_perf_elf_segment(&file->elf, i, segment))
 			return PERF_SYMBOL_NO_ELF;
 		file->segment_count += segment->p_type == PT_LOAD;
 	}
@@ -181,15 +93,15 @@ static void offer_symbol(struct search *search, const Elf64_Sym *symbol,
 		ppi_nearest_offer(search->nearest, name);
 }
 
-static bool read_symbols(const struct file *file, uint64_t offset,
+static bool read_symbols(const struct perf_elf *elf, uint64_t offset,
                          Elf64_Sym *out, size_t count)
 {
 	Elf32_Sym small;
 
-	if (file->is_64)
-		return read_at(file, offset, out, count * sizeof(*out));
+	if (elf->is_64)
+		return ppi_perf_elf_read(elf, offset, out, count * sizeof(*out));
 	for (size_t i = 0; i < count; i++) {
-		if (!read_at(file, offset + i * sizeof(small), &small,
+		if (!ppi_perf_elf_read(elf, offset + i * sizeof(small), &small,
 		             sizeof(small)))
 			return false;
 		out[i] = (Elf64_Sym){ .st_name = small.st_name,
@@ -202,30 +114,30 @@ static bool read_symbols(const struct file *file, uint64_t offset,
 }
 
 /* False when there is no memory; a table that cannot be read has no symbol. */
-static bool search_table(const struct file *file, const Elf64_Shdr *table,
+static bool search_table(const struct perf_elf *elf, const Elf64_Shdr *table,
                          struct search *search)
 {
-	size_t each = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t each = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint64_t count = table->sh_size / each;
 	size_t length = strlen(search->name) + 1;
 	Elf64_Shdr strings;
 	Elf64_Sym *chunk;
 	char *names;
 
-	if (!read_section(file, table->sh_link, &strings) ||
+	if (!ppi_perf_elf_section(elf, table->sh_link, &strings) ||
 	    strings.sh_size > NAMES_MAX)
 		return true;
 	names = malloc((size_t)strings.sh_size + 1);
 	chunk = malloc(CHUNK * sizeof(*chunk));
 	if (!names || !chunk ||
-	    !read_at(file, strings.sh_offset, names, (size_t)strings.sh_size))
+	    !ppi_perf_elf_read(elf, strings.sh_offset, names, (size_t)strings.sh_size))
 		count = 0;
 	if (names)
 		names[strings.sh_size] = '\0';
 	for (uint64_t at = 0; at < count && !search->is_global; at += CHUNK) {
 		size_t some = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
 
-		if (!read_symbols(file, table->sh_offset + at * each, chunk,
+		if (!read_symbols(elf, table->sh_offset + at * each, chunk,
 		                  some))
 			break;
 		for (size_t i = 0; search->nearest && i < some; i++)
@@ -264,17 +176,17 @@ static enum perf_symbol_answer search_file(const struct file *file,
 {
 	struct search search = { .name = name, .symbol = symbol,
 		                 .nearest = nearest };
-	size_t count = file->header.e_shnum;
+	size_t count = file->elf.header.e_shnum;
 	Elf64_Shdr section;
 
 	for (size_t i = 0; i < count && i < SECTIONS_MAX && !search.is_global;
 	     i++) {
-		if (!read_section(file, i, &section))
+		if (!ppi_perf_elf_section(&file->elf, i, &section))
 			break;
 		if (section.sh_type != SHT_SYMTAB &&
 		    section.sh_type != SHT_DYNSYM)
 			continue;
-		if (!search_table(file, &section, &search))
+		if (!search_table(&file->elf, &section, &search))
 			return PERF_SYMBOL_NO_MEMORY;
 	}
 	if (!search.is_local)

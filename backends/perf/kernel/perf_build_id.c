@@ -5,9 +5,9 @@
  */
 #include "backends/perf/kernel/perf_build_id.h"
 
+#include "backends/perf/kernel/perf_elf.h"
 #include "base/elf.h"
 
-#include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@
 #include <portprof/record.h>
 
 enum {
-	SEGMENTS_MAX = 64,
 	NOTES_MAX = 4096,
 	KNOWN_SLOTS = 4096, /* a power of two; begins again when half full */
 	TRIES_MAX = 4       /* at a file that nobody could read */
@@ -34,92 +33,39 @@ struct perf_known_id {
 	unsigned char id[PORTPROF_BUILD_ID_BYTES];
 };
 
-static bool read_at(const struct file *file, uint64_t offset, void *out,
-                    size_t bytes)
-{
-	return file->kernel->read_file(file->kernel->self, file->path, offset,
-	                               out, bytes) == (ssize_t)bytes;
-}
-
-static size_t find_in_segment(const struct file *file, uint64_t offset,
-                              uint64_t bytes, unsigned char *out, size_t room)
+static size_t find_in_segment(const struct perf_elf *elf,
+                              const Elf64_Phdr *segment, unsigned char *out)
 {
 	unsigned char notes[NOTES_MAX];
 	const unsigned char *id;
+	size_t bytes = segment->p_filesz < sizeof(notes)
+	                       ? (size_t)segment->p_filesz
+	                       : sizeof(notes);
 
-	if (bytes > sizeof(notes))
-		bytes = sizeof(notes);
-	if (!read_at(file, offset, notes, (size_t)bytes))
+	if (!ppi_perf_elf_read(elf, segment->p_offset, notes, bytes))
 		return 0;
-	bytes = ppi_build_id_find(notes, (size_t)bytes, false, room, &id);
+	bytes = ppi_build_id_find(notes, bytes, false, PORTPROF_BUILD_ID_BYTES,
+	                          &id);
 	if (bytes)
-		memcpy(out, id, (size_t)bytes);
-	return (size_t)bytes;
-}
-
-/* A file's header and a segment of it, in the form of 64 bits. */
-static bool read_header(const struct file *file, bool is_64, Elf64_Ehdr *out)
-{
-	Elf32_Ehdr small;
-
-	if (is_64)
-		return read_at(file, 0, out, sizeof(*out)) &&
-		       out->e_phentsize == sizeof(Elf64_Phdr);
-	if (!read_at(file, 0, &small, sizeof(small)))
-		return false;
-	out->e_phoff = small.e_phoff;
-	out->e_phnum = small.e_phnum;
-	out->e_phentsize = small.e_phentsize;
-	return out->e_phentsize == sizeof(Elf32_Phdr);
-}
-
-static bool read_segment(const struct file *file, bool is_64, uint64_t at,
-                         Elf64_Phdr *out)
-{
-	Elf32_Phdr small;
-
-	if (is_64)
-		return read_at(file, at, out, sizeof(*out));
-	if (!read_at(file, at, &small, sizeof(small)))
-		return false;
-	out->p_type = small.p_type;
-	out->p_offset = small.p_offset;
-	out->p_filesz = small.p_filesz;
-	return true;
-}
-
-static size_t search_segments(const struct file *file, bool is_64,
-                              unsigned char *out, size_t room)
-{
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
-	size_t found = 0;
-
-	if (!read_header(file, is_64, &header))
-		return 0;
-	for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX && !found;
-	     i++)
-		if (read_segment(file, is_64,
-		                 header.e_phoff + i * header.e_phentsize,
-		                 &segment) &&
-		    segment.p_type == PT_NOTE)
-			found = find_in_segment(file, segment.p_offset,
-			                        segment.p_filesz, out, room);
-	return found;
+		memcpy(out, id, bytes);
+	return bytes;
 }
 
 /* 0 bytes when it is no ELF file, or none with a build-id. */
 static size_t search_file(const struct file *file, unsigned char *out)
 {
-	const size_t room = PORTPROF_BUILD_ID_BYTES;
-	const uint16_t probe = 1;
-	unsigned char ident[EI_NIDENT];
-	int order = *(const unsigned char *)&probe ? ELFDATA2LSB : ELFDATA2MSB;
+	struct perf_elf elf;
+	Elf64_Phdr segment;
+	size_t found = 0;
 
-	if (!read_at(file, 0, ident, sizeof(ident)) ||
-	    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != order)
+	if (ppi_perf_elf_open(&elf, file->kernel, file->path) != 0)
 		return 0;
-	return search_segments(file, ident[EI_CLASS] == ELFCLASS64, out, room);
+	for (size_t i = 0; i < elf.header.e_phnum && i < PERF_SEGMENTS_MAX &&
+	     !found; i++)
+		if (ppi_perf_elf_segment(&elf, i, &segment) &&
+		    segment.p_type == PT_NOTE)
+			found = find_in_segment(&elf, &segment, out);
+	return found;
 }
 
 /*
