@@ -18,6 +18,8 @@ trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' 0
 unset MFLAGS MAKELEVEL
 MAKEFLAGS=
 export MAKEFLAGS
+# Nothing is compiled a second time here.
+once=--disable-dependency-tracking
 mkdir "$tmp/build"
 cd "$tmp/build"
 

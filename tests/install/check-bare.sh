@@ -5,7 +5,7 @@
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$srcdir/tests/install/build.sh"
 
-run "$srcdir/configure" --enable-backends=null,perf,rusage --without-cmocka --with-libpfm=no \
+run "$srcdir/configure" "$once" --enable-backends=null,perf,rusage --without-cmocka --with-libpfm=no \
 	--without-protobuf-c --without-zlib --without-libelf --without-libdw \
 	--without-libiberty --without-curses --without-curl CC="$CC" CXX=no CFLAGS='-O0'
 run "$MAKE" -j2 libportprof.la portprof

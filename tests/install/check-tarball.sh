@@ -17,7 +17,7 @@ done
 run "$MAKE" -C "$builddir" distdir distdir="$tmp/tree"
 chmod -R a-w "$tmp/tree"
 PATH=$tmp/poison:$PATH
-run ../tree/configure --prefix="$tmp/inst" CC="$CC" CFLAGS=-O0
+run ../tree/configure "$once" --prefix="$tmp/inst" CC="$CC" CFLAGS=-O0
 run "$MAKE" -j2
 run "$MAKE" install
 run "$MAKE" installcheck

@@ -6,7 +6,7 @@
 . "$srcdir/tests/install/build.sh"
 
 configure() {
-	"$srcdir/configure" -C --without-cmocka CC="$CC" CXX=no CFLAGS='-O0' \
+	"$srcdir/configure" "$once" -C --without-cmocka CC="$CC" CXX=no CFLAGS='-O0' \
 		"$@" >log 2>&1 || { tail -n 20 log; fail "configure $* failed"; }
 }
 
