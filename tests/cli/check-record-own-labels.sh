@@ -8,9 +8,9 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 labelled=$programs/label_burn
 [ ! -x "$programs/.libs/label_burn" ] || labelled=$programs/.libs/label_burn
-# Of each program some 700 samples at the lowest rate, and 1,400 at the other; longer runs,
+# Of each program some 350 samples at the lowest rate, and 700 at the other; longer runs,
 # which meet rarer moments, are of make check-long.
-ms=$(by_speed 1400 1400 10000)
+ms=$(by_speed 700 700 10000)
 
 # shellcheck disable=SC2317 # called by check
 # proves FILE LEAST: no sample of a function has another's label; of those of work
@@ -131,7 +131,7 @@ for backend in perf timer itimer; do
 	while [ ! -s child ]; do
 		sleep 0.1
 	done
-	sh worked "$(cat child)" 2
+	sh worked "$(cat child)" 1
 	kill -9 "$(cat child)"
 	rm child
 	wait "$recorder" 2>/dev/null
@@ -142,7 +142,7 @@ done
 if [ -f perf.pb.gz ]; then
 	"$labelled" 4 60000 1000 &
 	target=$!
-	record -b perf -F 997 -o attached.pb.gz -p "$target" -- sh worked "$target" 2
+	record -b perf -F 997 -o attached.pb.gz -p "$target" -- sh worked "$target" 1
 	check "attached: each function has its own label" proves attached.pb.gz 50
 	kill "$target"
 	wait "$target" 2>/dev/null
