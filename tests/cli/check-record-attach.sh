@@ -257,6 +257,11 @@ sleep 600 &
 sleeper=$!
 record -v -p $sleeper --duration 0.1 -o p.pb.gz
 same "a process for some seconds: at the rate of a command" "$of_command" "$(asked)"
+echo 'duration = 100ms' >seconds.conf
+record -v -p $sleeper --config seconds.conf -o p.pb.gz
+same "and where a file says so" "$of_command" "$(asked)"
+record -v -p $sleeper --config seconds.conf --duration 0.2 -o p.pb.gz
+same "or both do" "$of_command" "$(asked)"
 record -v -p $sleeper -o p.pb.gz -- sleep 0.1
 [ "$of_command" != '499 Hz' ] ||
 	same "a process until it ends: at the usual rate" '101 Hz' "$(asked)"

@@ -110,15 +110,29 @@ static bool is_default(const portprof_config *file, const char *key)
 	return strcmp(portprof_config_origin(file, key, 0), "default") == 0;
 }
 
-/* At most ten, as "5s" or "300ms". */
-static bool is_for_seconds(const struct ppi_record_options *options)
+/* The time that a config has, in milliseconds. */
+static uint64_t time_of(const portprof_config *config, const char *key)
 {
-	const char *text = options->duration.text;
-	char *unit = NULL;
-	double time = text ? strtod(text, &unit) : 0;
+	char value[32];
 
-	return time > 0 && ((strcmp(unit, "s") == 0 && time <= 10) ||
-	                    (strcmp(unit, "ms") == 0 && time <= 10000));
+	if (portprof_config_get(config, key, 0, value, sizeof(value)))
+		return 0;
+	return strtoull(value, NULL, 10);
+}
+
+/* At most ten, by the command line or by the file. */
+static bool is_for_seconds(const portprof_config *file,
+                           const struct ppi_record_options *options)
+{
+	portprof_config *line = portprof_config_new();
+	uint64_t ms = time_of(file, "duration");
+
+	if (line && options->duration.text) {
+		portprof_config_set(line, "duration", options->duration.text);
+		ms = time_of(line, "duration");
+	}
+	portprof_config_free(line);
+	return ms > 0 && ms <= 10000;
 }
 
 static bool is_short_lived(const portprof_config *file,
@@ -128,7 +142,7 @@ static bool is_short_lived(const portprof_config *file,
 	portprof_backend_info perf;
 
 	return (scope == PPI_SCOPE_COMMAND ||
-	        (scope != PPI_SCOPE_SYSTEM && is_for_seconds(options))) &&
+	        (scope != PPI_SCOPE_SYSTEM && is_for_seconds(file, options))) &&
 	       !options->events.count && !options->backend &&
 	       is_default(file, "event") && is_default(file, "backend") &&
 	       ppi_backend_find_info("perf", &perf) && perf.is_usable;
@@ -213,16 +227,6 @@ static bool take_all(const portprof_config *file,
 	       take_branches(file, options, settings) &&
 	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);
-}
-
-/* A time of a config, which tells it in milliseconds. */
-static uint64_t time_of(const portprof_config *config, const char *key)
-{
-	char value[32];
-
-	if (portprof_config_get(config, key, 0, value, sizeof(value)))
-		return 0;
-	return strtoull(value, NULL, 10);
 }
 
 static void say_ignored(const portprof_config *file, const char *key)
