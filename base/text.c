@@ -32,6 +32,39 @@ static const struct form *form_of(unsigned char first)
 	return NULL;
 }
 
+size_t ppi_text_bytes(const char *text, size_t left)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	const struct form *form;
+
+	if (at[0] < 0x80)
+		return 1;
+	form = form_of(at[0]);
+	if (!form || form->bytes > left || at[1] < form->low ||
+	    at[1] > form->high)
+		return 0;
+	for (size_t i = 2; i < form->bytes; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return form->bytes;
+}
+
+void ppi_text_mend(char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		size_t length = ppi_text_bytes(text, left);
+
+		if (length == 0) {
+			*text = '?';
+			length = 1;
+		}
+		text += length;
+		left -= length;
+	}
+}
+
 size_t ppi_text_character(const char *text, uint32_t *code)
 {
 	const unsigned char *at = (const unsigned char *)text;

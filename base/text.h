@@ -22,6 +22,13 @@
  * at the end and for what is none. */
 size_t ppi_text_character(const char *text, uint32_t *code);
 
+/* The first of these where `left` bytes, at least one, are left; a zero byte is a
+ * character. */
+size_t ppi_text_bytes(const char *text, size_t left);
+
+/* Replace what is not UTF-8 by '?', in place. */
+void ppi_text_mend(char *text);
+
 /* Whether a character is shown, and not obeyed. */
 bool ppi_text_is_shown(uint32_t code);
 

@@ -2,9 +2,9 @@
 /* The labels that programs gave their threads, as a file has them. */
 #include "api/profile/label_texts.h"
 
-#include "api/profile/pprof/encode.h"
 #include "base/clock_ns.h"
 #include "base/otel_context.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -218,8 +218,8 @@ static bool make_label(struct ppi_locations *locations, bool is_taken,
 	snprintf(name, sizeof(name), "%s%s",
 	         is_taken ? "label_" : "", key);
 	snprintf(text, sizeof(text), "%s", value);
-	ppi_clean_utf8(name, strlen(name));
-	ppi_clean_utf8(text, strlen(text));
+	ppi_text_mend(name);
+	ppi_text_mend(text);
 	*label = (struct ppi_label_ids){
 		.key = ppi_locations_string(locations, name),
 		.text = ppi_locations_string(locations, text),

@@ -4,6 +4,7 @@
 #include "api/profile/writer.h"
 
 #include "api/profile/pprof/account.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -203,7 +204,7 @@ static void put_thread(struct ppi_thread *thread, void *context)
 	if (thread->is_told || !is_number(thread->tid) ||
 	    (!thread->name[0] && !thread->owner))
 		return;
-	ppi_clean_utf8(thread->name, strlen(thread->name));
+	ppi_text_mend(thread->name);
 	message.pid = thread->pid;
 	message.tid = thread->tid;
 	message.name = thread->name;

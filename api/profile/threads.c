@@ -2,8 +2,8 @@
 /* The names of threads, and which of them are not yet in the file. */
 #include "api/profile/writer.h"
 
-#include "api/profile/pprof/encode.h"
 #include "base/processes.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 #include <inttypes.h>
@@ -131,7 +131,7 @@ uint32_t ppi_threads_text(struct ppi_threads *threads,
 	if (!thread || !thread->name[0])
 		return 0;
 	if (!thread->text) {
-		ppi_clean_utf8(thread->name, strlen(thread->name));
+		ppi_text_mend(thread->name);
 		thread->text = enter_name(threads, locations, thread);
 		if (thread->text == PPI_NONE) {
 			thread->text = 0;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "api/profile/pprof/encode.h"
+#include "base/text.h"
 #include "tests/unit/file_kit.h"
 
 static const char *const passed_names[] = { "perf" };
@@ -390,7 +391,7 @@ static char *text_of(const portprof_profile *profile, bool is_cleaned)
 	add_all(&lines, profile);
 	for (size_t i = 0; is_cleaned && i < lines.count; i++)
 		if (strncmp(lines.at[i], "sample", 6) != 0)
-			ppi_clean_utf8(lines.at[i], strlen(lines.at[i]));
+			ppi_text_mend(lines.at[i]);
 	qsort(lines.at, lines.count, sizeof(*lines.at), compare_lines);
 	for (size_t i = 0; i < lines.count; i++)
 		bytes += strlen(lines.at[i]) + 1;

@@ -17,6 +17,7 @@
 
 #include "api/profile/pprof/encode.h"
 #include "api/profile/pprof/profile.pb-c.h"
+#include "base/text.h"
 #include "tests/unit/file_kit.h"
 
 static struct file_kit kit;
@@ -280,7 +281,7 @@ static void paths_keep_their_bytes(void **state)
 	for (size_t i = 0; i < message->n_string_table; i++) {
 		char *copy = strdup(message->string_table[i]);
 
-		ppi_clean_utf8(copy, strlen(copy));
+		ppi_text_mend(copy);
 		assert_string_equal(copy, message->string_table[i]);
 		free(copy);
 	}

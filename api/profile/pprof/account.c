@@ -7,6 +7,7 @@
 
 #include "api/profile/pprof/encode.h"
 #include "api/profile/sample_table.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -148,7 +149,7 @@ char *ppi_account_text(struct ppi_arena *arena, const char *foreign)
 	char *copy = ppi_arena_copy(arena, foreign, bytes);
 
 	if (copy)
-		ppi_clean_utf8(copy, bytes);
+		ppi_text_mend(copy);
 	return copy;
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/profile/atomic_file.h"
 #include "base/protobuf.h"
+#include "base/text.h"
 #include "base/vector.h"
 
 #include <errno.h>
@@ -159,50 +160,6 @@ void ppi_encode_part(struct ppi_encoder *encoder, const Ppi__Profile *part)
 
 /* ---- text ---- */
 
-/* Bytes of the character at `at`, or 0 when it is none: RFC 3629 with its
- * bans on long forms, surrogates and what is above 10FFFF. */
-static size_t character_at(const unsigned char *at, size_t left)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t length;
-
-	if (at[0] < 0x80)
-		return 1;
-	if (at[0] < 0xc2 || at[0] > 0xf4)
-		return 0;
-	length = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-	if (length > left)
-		return 0;
-	if (at[0] == 0xe0)
-		low = 0xa0;
-	else if (at[0] == 0xed)
-		high = 0x9f;
-	else if (at[0] == 0xf0)
-		low = 0x90;
-	else if (at[0] == 0xf4)
-		high = 0x8f;
-	if (at[1] < low || at[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
-}
-
-void ppi_clean_utf8(char *text, size_t bytes)
-{
-	size_t at = 0;
-
-	while (at < bytes) {
-		size_t length = character_at((unsigned char *)text + at,
-		                             bytes - at);
-
-		if (length == 0)
-			text[at] = '?';
-		at += length ? length : 1;
-	}
-}
-
 /*
  * Bytes that are no UTF-8, as paths may have, are kept as characters for private use:
  * U+EF80 to U+EFFF, as MirBSD's libc maps them. Such characters of a text itself are
@@ -219,7 +176,8 @@ static size_t plain_bytes(const unsigned char *at, size_t left)
 	size_t plain = 0;
 
 	while (plain < left) {
-		size_t length = character_at(at + plain, left - plain);
+		size_t length = ppi_text_bytes((const char *)at + plain,
+		                               left - plain);
 
 		if (length == 0 || (length == 3 && is_kept(at + plain)))
 			break;

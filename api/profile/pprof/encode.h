@@ -69,7 +69,4 @@ void ppi_encode_string(struct ppi_encoder *encoder, const char *text,
                        size_t bytes);
 size_t ppi_bytes_of_utf8(char *text, size_t bytes);
 
-/* Replace what is not UTF-8 by '?', in place. */
-void ppi_clean_utf8(char *text, size_t bytes);
-
 #endif
