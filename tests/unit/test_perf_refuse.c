@@ -441,12 +441,14 @@ static void sizes_asked_for_are_kept(void **state)
 }
 
 /* 20,000 mappings and names a second of about 150 bytes are 3 MB: rings hold as
- * many as come in twice a nap. An ordinary user leaves room for others in the
- * 516 KiB that he may lock for a CPU; who has no limit is ready for worse. */
+ * many as come in twice a nap, large ones in four times. An ordinary user leaves room
+ * for others in the 516 KiB that he may lock for a CPU; who has no limit is ready for
+ * worse. */
 static void mappings_of_a_storm_find_room(void **state)
 {
 	enum { STORM_BYTES_A_MS = 3000 };
 	size_t side[2];
+	unsigned naps[2];
 
 	(void)state;
 	for (int is_privileged = 0; is_privileged < 2; is_privileged++) {
@@ -458,6 +460,8 @@ static void mappings_of_a_storm_find_room(void **state)
 		assert_int_equal(run_open(&run), PORTPROF_OK);
 		perf = perf_state_of(&run.bs);
 		side[is_privileged] = perf->rings->side_bytes;
+		naps[is_privileged] = perf->drain->nap_ms;
+		assert_in_range(run.bs.drain_every_ms, 1, 50);
 		assert_true(perf->rings->side_bytes >=
 		            2 * STORM_BYTES_A_MS * perf->drain->nap_ms * 99 / 100);
 		if (!is_privileged)
@@ -467,6 +471,9 @@ static void mappings_of_a_storm_find_room(void **state)
 		run_init(&run, PPI_SAMPLE);
 	}
 	assert_int_equal(side[1], 8 * side[0]);
+	/* where there is room for both, it is woken less often in quiet times, too */
+	assert_true(naps[1] >= 3 * naps[0]);
+	assert_true(side[1] >= 4 * STORM_BYTES_A_MS * naps[1] * 99 / 100);
 }
 
 /* 4 GHz of cycles, each 20000 of them: 200000 samples a second at most. */

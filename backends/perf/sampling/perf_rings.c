@@ -390,41 +390,41 @@ void ppi_perf_size_rings(struct ppi_backend_session *bs)
 		rings->side_bytes = rings->page_bytes;
 }
 
-/* How long it takes until a ring is half full. */
+/* How long it takes until a ring is half full, of `side_bytes` if it is one of those. */
 static unsigned half_full_ms(const struct ppi_backend_session *bs,
-                             bool at_the_fastest)
+                             uint64_t side_bytes, bool at_the_fastest)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	uint64_t per_second = expected_load(bs, at_the_fastest);
 	uint64_t beside = shares_rings(state) ? SIDE_BYTES_PER_SECOND : 0;
 	uint64_t ms = state->rings->sample_bytes * 500 / (per_second + beside);
-	uint64_t side_bytes = state->rings->side_bytes;
-	uint64_t side_ms;
+	uint64_t side_ms = side_bytes * 500 / SIDE_BYTES_PER_SECOND;
 
-	/* a larger ring is for worse storms, not for longer naps */
-	side_bytes = side_bytes < SIDE_CPU ? side_bytes : SIDE_CPU;
-	side_ms = side_bytes * 500 / SIDE_BYTES_PER_SECOND;
 	if (state->sides->has_carriers && side_ms < ms)
 		ms = side_ms;
 	ms = ms < NAP_MIN_MS ? NAP_MIN_MS : ms;
 	return ms < bs->drain_every_ms ? (unsigned)ms : bs->drain_every_ms;
 }
 
-/* Come back before a ring is more than half full. Naps get longer, up to
- * nap_ms, while rings stay empty. With thread rings a new thread is measured
- * from the drain on that finds its creator's FORK record. */
+/* Come back before a ring is more than half full, or a quarter of a large one, which
+ * is for worse storms. Naps begin as for a small one and get longer, up to nap_ms,
+ * while rings stay empty. With thread rings a new thread is measured from the drain on
+ * that finds its creator's FORK record. */
 void ppi_perf_choose_nap(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	enum ppi_target_kind kind = bs->plan->target.kind;
-	unsigned most = half_full_ms(bs, false);
+	uint64_t side = state->rings->side_bytes;
+	uint64_t small = side < SIDE_CPU ? side : SIDE_CPU;
+	unsigned most = half_full_ms(bs, side / 2 > small ? side / 2 : small,
+	                             false);
 
 	if (state->layout == PERF_THREAD_RINGS &&
 	    (kind == PPI_TARGET_PROCESS || kind == PPI_TARGET_PID) &&
 	    most > NAP_NEW_THREADS_MS)
 		most = NAP_NEW_THREADS_MS;
 	state->drain->nap_ms = most;
-	bs->drain_every_ms = half_full_ms(bs, true);
+	bs->drain_every_ms = half_full_ms(bs, small, true);
 	/* chains that small copies cut are seen soon, or never */
 	if (state->stacks->small_bytes && most > NAP_SMALL_STACKS_MS)
 		most = NAP_SMALL_STACKS_MS;
