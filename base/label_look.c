@@ -21,28 +21,11 @@
 #ifdef __linux__
 enum { GET_SEALS = 1034, SEAL_SHRINK = 2 }; /* linux/fcntl.h */
 
-static const char shown_as[] = "/memfd:" PPI_LABELS_MEMFD;
-
 static bool is_store_name(const char *name)
 {
+	static const char shown_as[] = "/memfd:" PPI_LABELS_MEMFD;
+
 	return strncmp(name, shown_as, sizeof(shown_as) - 1) == 0;
-}
-
-/* Whether it has one, and where. */
-static bool find_mapping(uint32_t pid, uint64_t *start, uint64_t *end)
-{
-	FILE *maps = ppi_maps_open(pid);
-	struct ppi_mapping line;
-	bool is_there = false;
-
-	while (maps && !is_there && ppi_maps_find(maps, shown_as, &line))
-		is_there = is_store_name(line.name) && line.rights[1] == 'w' &&
-		           line.offset == 0;
-	if (maps)
-		fclose(maps);
-	*start = line.start;
-	*end = line.end;
-	return is_there;
 }
 
 /* A descriptor of the process's, which its user may open. */
@@ -75,17 +58,18 @@ static int open_descriptor(uint32_t pid)
  * CAP_CHECKPOINT_RESTORE (proc(5), map_files). */
 static int open_store(uint32_t pid)
 {
-	uint64_t start, end;
+	const struct ppi_process_marks marks = ppi_process_marks(pid);
 	char path[96];
 	int fd;
 
-	if (!find_mapping(pid, &start, &end))
+	if (!marks.labels)
 		return -1;
 	fd = open_descriptor(pid);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
-	         (unsigned long long)start, (unsigned long long)end);
+	         (unsigned long long)marks.labels,
+	         (unsigned long long)marks.labels_end);
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 

@@ -7,7 +7,6 @@
 #include "base/processes.h"
 #include "base/protobuf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -224,32 +223,6 @@ _Static_assert(sizeof(struct header) == 32, "as OTEP 4719 has it");
 
 enum { HEADER_VERSION = 2 };
 
-static bool is_context(const char *name)
-{
-	static const char *const names[] = { "/memfd:OTEL_CTX",
-		                             "[anon_shmem:OTEL_CTX",
-		                             "[anon:OTEL_CTX" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool find_header(uint32_t pid, uint64_t *address)
-{
-	FILE *maps = ppi_maps_open(pid);
-	struct ppi_mapping line;
-	bool is_there = false;
-
-	while (maps && !is_there && ppi_maps_find(maps, "OTEL_CTX", &line))
-		is_there = is_context(line.name);
-	if (maps)
-		fclose(maps);
-	*address = line.start;
-	return is_there;
-}
-
 static bool read_header(uint32_t pid, uint64_t address, struct header *header)
 {
 	return ppi_process_read(pid, address, header, sizeof(*header)) ==
@@ -266,12 +239,12 @@ static bool read_all(uint32_t pid, struct ppi_otel_resource *resource,
                      struct ppi_otel_keys *keys)
 {
 	struct header before, after;
-	uint64_t address;
+	const uint64_t address = ppi_process_marks(pid).context;
 	unsigned char *payload;
 	bool is_good;
 
 	memset(resource, 0, sizeof(*resource));
-	if (!find_header(pid, &address) || !read_header(pid, address, &before))
+	if (!address || !read_header(pid, address, &before))
 		return false;
 	payload = malloc(before.payload_bytes);
 	if (!payload)

@@ -14,10 +14,13 @@
 
 #include "base/clock_ns.h"
 #include "base/foreign_file.h"
+#include "base/label_post.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -35,33 +38,31 @@
 
 /* ---- what a process has mapped, and its memory ---- */
 
-bool ppi_maps_find(FILE *maps, const char *part, struct ppi_mapping *line)
+enum { LINE_ROOM = 4096 + 128 }; /* a path, and what is before it */
+
+static bool take_line(char *text, struct ppi_mapping *line)
 {
-	char text[4096 + 128];
+	int used = 0;
 
-	while (fgets(text, sizeof(text), maps)) {
-		int used = 0;
-
-		if (part && !strstr(text, part))
-			continue;
-		line->name[0] = '\0';
-		if (sscanf(text,
-		           "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
-		           " %31s %" SCNu64 " %n",
-		           &line->start, &line->end, line->rights,
-		           &line->offset, line->device, &line->inode,
-		           &used) < 6 || !used)
-			continue;
-		text[strcspn(text, "\n")] = '\0';
-		snprintf(line->name, sizeof(line->name), "%s", text + used);
-		return true;
-	}
-	return false;
+	line->name[0] = '\0';
+	if (sscanf(text,
+	           "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %31s %" SCNu64 " %n",
+	           &line->start, &line->end, line->rights, &line->offset,
+	           line->device, &line->inode, &used) < 6 || !used)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(line->name, sizeof(line->name), "%s", text + used);
+	return true;
 }
 
 bool ppi_maps_next(FILE *maps, struct ppi_mapping *line)
 {
-	return ppi_maps_find(maps, NULL, line);
+	char text[LINE_ROOM];
+
+	while (fgets(text, sizeof(text), maps))
+		if (take_line(text, line))
+			return true;
+	return false;
 }
 
 FILE *ppi_maps_open(uint32_t pid)
@@ -93,6 +94,99 @@ void ppi_process_each_code(uint32_t pid,
 		fclose(maps);
 }
 
+/* ---- what libraries map so that others find them ---- */
+
+/* The first word of statm (proc_pid_statm(5)). */
+uint64_t ppi_process_pages(uint32_t pid)
+{
+	char path[64], text[32];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/statm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return strtoull(text, NULL, 10);
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+static void take_mark(const struct ppi_mapping *line,
+                      struct ppi_process_marks *marks)
+{
+	if (!marks->labels && line->rights[1] == 'w' && line->offset == 0 &&
+	    begins(line->name, "/memfd:" PPI_LABELS_MEMFD)) {
+		marks->labels = line->start;
+		marks->labels_end = line->end;
+	}
+	if (!marks->context && (begins(line->name, "/memfd:OTEL_CTX") ||
+	                        begins(line->name, "[anon_shmem:OTEL_CTX") ||
+	                        begins(line->name, "[anon:OTEL_CTX")))
+		marks->context = line->start;
+}
+
+/* Other lines are not taken apart. */
+static struct ppi_process_marks read_marks(uint32_t pid)
+{
+	struct ppi_process_marks marks = { 0 };
+	FILE *maps = ppi_maps_open(pid);
+	struct ppi_mapping line;
+	char text[LINE_ROOM];
+
+	while (maps && fgets(text, sizeof(text), maps))
+		if ((strstr(text, PPI_LABELS_MEMFD) || strstr(text, "OTEL_CTX")) &&
+		    take_line(text, &line))
+			take_mark(&line, &marks);
+	if (maps)
+		fclose(maps);
+	return marks;
+}
+
+enum { MARKS_KEPT = 128, MARKS_KEPT_NS = 1000000000 };
+
+static struct {
+	uint32_t pid;
+	uint64_t pages, read_ns;
+	struct ppi_process_marks marks;
+} kept_marks[MARKS_KEPT];
+static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Of this process, whose number may be another's in /proc, nothing is kept. */
+struct ppi_process_marks ppi_process_marks(uint32_t pid)
+{
+	uint64_t pages = pid == (uint32_t)getpid() ? 0 : ppi_process_pages(pid);
+	uint64_t now_ns = ppi_monotonic_ns();
+	struct ppi_process_marks marks = { 0 };
+	size_t at = pid % MARKS_KEPT;
+	bool is_known;
+
+	if (!pages)
+		return read_marks(pid);
+	pthread_mutex_lock(&marks_lock);
+	is_known = kept_marks[at].pid == pid && kept_marks[at].pages == pages &&
+	           now_ns - kept_marks[at].read_ns < MARKS_KEPT_NS;
+	if (is_known)
+		marks = kept_marks[at].marks;
+	pthread_mutex_unlock(&marks_lock);
+	if (is_known)
+		return marks;
+	marks = read_marks(pid);
+	pthread_mutex_lock(&marks_lock);
+	kept_marks[at].pid = pid;
+	kept_marks[at].pages = pages;
+	kept_marks[at].read_ns = now_ns;
+	kept_marks[at].marks = marks;
+	pthread_mutex_unlock(&marks_lock);
+	return marks;
+}
+
 int ppi_process_memory(uint32_t pid)
 {
 	char path[64];
@@ -104,9 +198,13 @@ int ppi_process_memory(uint32_t pid)
 size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
                         size_t count)
 {
-	int fd = ppi_process_memory(pid);
 	size_t got;
+	int fd;
 
+	/* one call instead of three; memory that may not be read takes those */
+	if (ppi_copy_from(pid, address, bytes, count))
+		return count;
+	fd = ppi_process_memory(pid);
 	if (fd < 0)
 		return 0;
 	got = ppi_foreign_read(fd, bytes, count, address);

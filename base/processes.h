@@ -25,9 +25,18 @@ struct ppi_mapping {
 FILE *ppi_maps_open(uint32_t pid);
 bool ppi_maps_next(FILE *maps, struct ppi_mapping *line);
 
-/* The next line that has this part: the others are not taken apart, which is most of
- * the time that reading all of them takes. */
-bool ppi_maps_find(FILE *maps, const char *part, struct ppi_mapping *line);
+/* How many pages of 4096 bytes it has mapped, or what the system's pages are; 0: it is
+ * not known. Who maps something has another number. */
+uint64_t ppi_process_pages(uint32_t pid);
+
+/* What libraries map so that others find them, by its name; 0: there is none. The list
+ * is read once for all who ask, until the process has mapped something else, or for a
+ * second: the kernel takes a tenth of a millisecond to write one. */
+struct ppi_process_marks {
+	uint64_t labels, labels_end; /* our own store (base/label_store.h) */
+	uint64_t context;            /* OpenTelemetry's (base/otel_context.h) */
+};
+struct ppi_process_marks ppi_process_marks(uint32_t pid);
 
 /* Call `take` for each mapping of a process that may be executed; `path` is as
  * the system shows it, "" for memory of no file. */

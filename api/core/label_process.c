@@ -5,9 +5,9 @@
 #include "api/core/label_process.h"
 
 #include "base/clock_ns.h"
+#include "base/processes.h"
 #include "base/thread.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A program that began so long ago, and has not said that it has labels, is looked
@@ -137,22 +137,6 @@ static void look_for_store(const struct ppi_label_processes *processes,
 		ppi_label_look_watch(&process->look);
 }
 
-/* What it has mapped, the first word of statm (proc_pid_statm(5)); 0: not known. */
-static uint64_t pages_of(uint32_t pid)
-{
-	char path[64], text[32] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/statm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
-	return strtoull(text, NULL, 10);
-}
-
 /* Who begins to have labels, of ours or of another library, maps something. Then its
  * mappings are read, which takes but a small part of the time; for samples of a whole system,
  * where most have none, less. */
@@ -168,7 +152,7 @@ static void look_again(const struct ppi_label_processes *processes,
 	    (!is_wait && now_ns < process->quiet_until_ns))
 		return;
 	ppi_clock_ns(ppi_thread_clock(0), &before);
-	pages = pages_of(process->pid);
+	pages = ppi_process_pages(process->pid);
 	if (pages != process->pages) {
 		if (!process->has_look && !process->is_self)
 			look_for_store(processes, process);

@@ -4,6 +4,7 @@
 
 #include "base/clock_ns.h"
 #include "base/otel_context.h"
+#include "base/processes.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ enum { DEFAULT_MOST = 4096, SETS_TOLD_MAX = 1 << 20 };
 struct label_program {
 	uint32_t number, parent; /* from 1 on; 0: none */
 	struct ppi_otel_resource *service; /* NULL: not known */
-	uint64_t next_look_ns;
+	uint64_t next_look_ns, pages; /* at the last look */
 	unsigned looks;
 };
 
@@ -259,12 +260,13 @@ size_t ppi_label_texts_make(const struct ppi_label_texts *texts, uint32_t word,
 
 /* ---- which service a process is ---- */
 
-/* Those that publish nothing are asked less and less often. */
+/* Those that publish nothing are asked less and less often, and only where they have
+ * mapped something since. */
 static void look(struct label_program *program, uint32_t pid)
 {
 	enum { LOOKS_MAX = 6 };
 	struct ppi_otel_resource service;
-	uint64_t now_ns;
+	uint64_t now_ns, pages;
 
 	if (program->service || program->looks == LOOKS_MAX)
 		return;
@@ -273,8 +275,14 @@ static void look(struct label_program *program, uint32_t pid)
 		return;
 	program->next_look_ns =
 		now_ns + (UINT64_C(500000000) << 2 * program->looks++);
-	if (!ppi_otel_read(pid, &service))
+	pages = ppi_process_pages(pid);
+	if (pages && pages == program->pages)
 		return;
+	if (!ppi_otel_read(pid, &service)) {
+		/* what is being written is there already */
+		program->pages = ppi_process_marks(pid).context ? 0 : pages;
+		return;
+	}
 	program->service = malloc(sizeof(service));
 	if (program->service)
 		*program->service = service;
