@@ -218,11 +218,17 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 	}
 	if (is_made(path))
 		return false;
-	is_alive = find_line(pid, start, &line);
 	snprintf(in_root, sizeof(in_root), "/proc/%" PRIu32 "/root%s", pid,
 	         path);
-	*rules = open_file(machine, in_root, line.inode, build_id,
-	                   build_id_bytes);
+	/* a build-id needs no list of what is mapped, which takes longest */
+	if (build_id_bytes)
+		*rules = open_file(machine, in_root, 0, build_id,
+		                   build_id_bytes);
+	if (*rules)
+		return true;
+	is_alive = find_line(pid, start, &line);
+	if (!build_id_bytes)
+		*rules = open_file(machine, in_root, line.inode, NULL, 0);
 	if (!*rules && !is_alive)
 		*rules = open_file(machine, path, 0, build_id, build_id_bytes);
 	if (!*rules && is_alive)
@@ -302,25 +308,30 @@ static bool is_private(const char *path)
 static struct ppi_code *find_code(struct ppi_code_map *map,
                                   uint32_t pid, const portprof_module *module)
 {
+	char key[PATH_ROOM + PORTPROF_BUILD_ID_BYTES + sizeof(pid)];
 	size_t path_bytes = strlen(module->path) + 1;
 	size_t id_bytes = module->build_id_bytes < PORTPROF_BUILD_ID_BYTES
 		? module->build_id_bytes : PORTPROF_BUILD_ID_BYTES;
-	size_t bytes = path_bytes + id_bytes +
-	               (is_private(module->path) ? sizeof(pid) : 0);
-	struct ppi_code *code = calloc(1, sizeof(*code) + bytes), *known;
+	size_t bytes = path_bytes + id_bytes;
+	struct ppi_code *code;
 
+	if (path_bytes > PATH_ROOM)
+		return NULL;
+	memcpy(key, module->path, path_bytes);
+	memcpy(key + path_bytes, module->build_id, id_bytes);
+	if (is_private(module->path)) {
+		memcpy(key + bytes, &pid, sizeof(pid));
+		bytes += sizeof(pid);
+	}
+	HASH_FIND(hh, map->codes, key, bytes, code);
+	if (code) {
+		code->users++;
+		return code;
+	}
+	code = calloc(1, sizeof(*code) + bytes);
 	if (!code)
 		return NULL;
-	memcpy(code->key, module->path, path_bytes);
-	memcpy(code->key + path_bytes, module->build_id, id_bytes);
-	if (is_private(module->path))
-		memcpy(code->key + path_bytes + id_bytes, &pid, sizeof(pid));
-	HASH_FIND(hh, map->codes, code->key, bytes, known);
-	if (known) {
-		free(code);
-		known->users++;
-		return known;
-	}
+	memcpy(code->key, key, bytes);
 	code->key_bytes = bytes;
 	code->users = 1;
 	code->serial = ++map->next_serial;
