@@ -30,7 +30,8 @@ enum {
 };
 
 /* A process's map is looked for when the process is first seen, and then after
- * this long, twice as long, and so on. */
+ * this long, twice as long, and so on; from the longest on after it had samples again,
+ * if those alone are asked for. */
 #define LOOK_FIRST_NS UINT64_C(100000000)
 #define LOOK_LAST_NS UINT64_C(10000000000)
 
@@ -52,7 +53,8 @@ struct held_process {
 	uint32_t pid, inner_pid; /* inner: as it knows itself; 0 unknown */
 	int fd;                  /* of its map; -1 none yet */
 	uint64_t wait_ns, next_ns;
-	char *dump; /* path of its jit-PID.dump; NULL none */
+	bool is_due; /* it is to be looked at again */
+	char *dump;  /* path of its jit-PID.dump; NULL none */
 };
 
 struct ppi_held {
@@ -267,6 +269,7 @@ static bool is_deleted(const char *path)
 	return length > more && strcmp(path + length - more, DELETED) == 0;
 }
 
+/* "BUILD-ID PATH". */
 static char *key_of(const char *path, const char *build_id)
 {
 	size_t bytes = strlen(path) + strlen(build_id) + 2;
@@ -471,22 +474,26 @@ static struct held_file *find_file(const struct ppi_held *held,
 static void see_module(struct ppi_held *held, const portprof_record *record,
                        const portprof_module *module)
 {
-	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1] = "", *key;
-	size_t bytes = PORTPROF_BUILD_ID_BYTES;
+	enum { ID_ROOM = 2 * PORTPROF_BUILD_ID_BYTES + 1 };
+	char key[ID_ROOM + PATH_ROOM] = "";
+	size_t bytes = PORTPROF_BUILD_ID_BYTES, length;
 	struct held_file *known;
 
 	if (!module || !is_file_name(module->path))
 		return;
+	length = strlen(module->path);
+	if (length >= PATH_ROOM)
+		return;
 	if (module->build_id_bytes < bytes)
 		bytes = module->build_id_bytes;
-	ppi_text_hex(module->build_id, bytes, build_id);
-	key = key_of(module->path, build_id);
-	known = key ? find_file(held, key) : NULL;
+	ppi_text_hex(module->build_id, bytes, key);
+	key[2 * bytes] = ' ';
+	memcpy(key + 2 * bytes + 1, module->path, length + 1);
+	known = find_file(held, key);
 	if (known)
 		compare_memory(held, known, record);
-	else if (key)
+	else
 		add_file(held, record, module->path, key);
-	free(key);
 }
 
 /* ---- maps ---- */
@@ -533,6 +540,7 @@ static void look_for_map(struct ppi_held *held, struct held_process *process,
 	if (process->wait_ns > LOOK_LAST_NS)
 		process->wait_ns = LOOK_LAST_NS;
 	process->next_ns = now_ns + process->wait_ns;
+	process->is_due = !held->is_of_sampled || process->wait_ns < LOOK_LAST_NS;
 }
 
 void ppi_held_look(struct ppi_held *held)
@@ -544,9 +552,12 @@ void ppi_held_look(struct ppi_held *held)
 	if (now_ns < held->next_ns)
 		return;
 	HASH_ITER (hh, held->processes, process, next) {
-		if (process->fd < 0 && process->next_ns <= now_ns)
+		if (process->fd >= 0 || !process->is_due)
+			continue;
+		if (process->next_ns <= now_ns)
 			look_for_map(held, process, now_ns);
-		if (process->fd < 0 && process->next_ns < soonest)
+		if (process->fd < 0 && process->is_due &&
+		    process->next_ns < soonest)
 			soonest = process->next_ns;
 	}
 	held->next_ns = soonest;
@@ -561,19 +572,25 @@ static struct held_process *find_process(const struct ppi_held *held,
 	return process;
 }
 
+/* A process without samples has made no code that is to be named. */
 static void see_process(struct ppi_held *held, uint32_t pid)
 {
-	struct held_process *process;
+	struct held_process *process = pid ? find_process(held, pid) : NULL;
 
-	if (pid == 0 || find_process(held, pid))
+	if (!pid || (process && process->is_due))
 		return;
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return;
-	process->pid = pid;
-	process->fd = -1;
-	HASH_ADD(hh, held->processes, pid, sizeof(process->pid), process);
-	held->next_ns = 0;
+	if (!process) {
+		process = calloc(1, sizeof(*process));
+		if (!process)
+			return;
+		process->pid = pid;
+		process->fd = -1;
+		HASH_ADD(hh, held->processes, pid, sizeof(process->pid),
+		         process);
+	}
+	process->is_due = true;
+	if (process->fd < 0 && process->next_ns < held->next_ns)
+		held->next_ns = process->next_ns;
 }
 
 bool ppi_is_jitdump(const char *path)
