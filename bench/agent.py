@@ -4,13 +4,17 @@
 processes that do little and of many short ones.
 
 usage: bench/agent.py BUILD_DIRECTORY [--seconds S] [--every S] [--processes N]
-                      [--forks HZ] [--rate HZ] [--flat] [AGENT...]
+                      [--forks HZ] [--rate HZ] [--flat] [--warm S]
+                      [--cgroup FOLDER] [AGENT...]
 
 Starts N processes that wake twice a second, one that computes and one that runs HZ
 commands a second, and then each AGENT (a portprof command; that of the build, if
 none is named) for S seconds, with a server that takes all windows. Prints the CPU
 time of the agent and of its children as a share of one CPU, and the most memory that
-it had. Agents are measured in the same seconds, so that they can be compared.
+it had. Agents are measured in the same seconds, so that they can be compared, after
+they have run for S seconds (5). With --cgroup they measure these processes alone,
+which then are in a group of that folder of the second hierarchy: whatever else the
+machine does is no work of theirs.
 """
 import argparse
 import contextlib
@@ -53,9 +57,13 @@ def forks(rate):
         time.sleep(1 / rate)
 
 
-def start(work, *given):
+def start(group, work, *given):
     child = os.fork()
     if child == 0:
+        if group:
+            with open(os.path.join(group, "cgroup.procs"), "w",
+                      encoding="ascii") as file:
+                file.write(str(os.getpid()))
         with contextlib.suppress(KeyboardInterrupt):
             work(*given)
         os._exit(0)
@@ -88,11 +96,17 @@ def main():
     parser.add_argument("--forks", type=float, default=20)
     parser.add_argument("--rate", type=int, default=19)
     parser.add_argument("--flat", action="store_true")
-    options = parser.parse_args()
+    parser.add_argument("--warm", type=float, default=5)
+    parser.add_argument("--cgroup")
+    options = parser.parse_intermixed_args()
     agents = options.agents or [os.path.join(options.build, "portprof")]
     folder = tempfile.mkdtemp(prefix="portprof-agent.")
-    others = [start(idle) for _ in range(options.processes)]
-    others += [start(busy), start(forks, options.forks)]
+    group = None
+    if options.cgroup:
+        group = os.path.join(options.cgroup, "agent.%d" % os.getpid())
+        os.mkdir(group)
+    others = [start(group, idle) for _ in range(options.processes)]
+    others += [start(group, busy), start(group, forks, options.forks)]
     engine = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Engine)
     threading.Thread(target=engine.serve_forever, daemon=True).start()
     url = "http://127.0.0.1:%d/" % engine.server_address[1]
@@ -100,11 +114,12 @@ def main():
     try:
         for number, agent in enumerate(agents):
             running.append(subprocess.Popen(
-                [agent, "record", "-a", "-F", str(options.rate), "--push", url,
+                [agent, "record"] + (["--cgroup", group] if group else ["-a"]) +
+                ["-F", str(options.rate), "--push", url,
                  "--every", "%ds" % options.every, "--spool",
                  "%s/%d" % (folder, number)] +
                 ([] if options.flat else ["-g"])))
-        time.sleep(5)  # what it costs to begin is not what it costs
+        time.sleep(options.warm)  # what it costs to begin is not what it costs
         began = time.monotonic()
         before = [seconds_of(child.pid) for child in running]
         time.sleep(options.seconds)
@@ -124,6 +139,9 @@ def main():
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
         shutil.rmtree(folder)
+        if group:
+            time.sleep(1)  # the commands end by themselves
+            os.rmdir(group)
 
 
 if __name__ == "__main__":

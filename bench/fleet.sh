@@ -3,26 +3,61 @@
 # What a month of a fleet costs in ClickHouse: bytes a sample, the hottest functions of a
 # service in a week, two versions fetched and compared.
 #
-# usage: bench/fleet.sh BUILD_DIRECTORY [SAMPLES [RUNS]]
+# usage: bench/fleet.sh BUILD_DIRECTORY [SAMPLES [RUNS [STORE]]]
 #
-# A server of tests/fleet/clickhouse.sh gets SAMPLES rows (100000000) of 50 hosts, 20
+# The engine of a current ClickHouse, which npm's chdb has, or, where PORTPROF_ENGINE is
+# old, a server of tests/fleet/clickhouse.sh gets SAMPLES rows (100000000) of 50 hosts, 20
 # services and 30 days by the tables of share/portprof/clickhouse, and then each question
 # RUNS times (5). Samples are of 20,000 stacks a service, some far more often than
-# others, of 20 to 39 functions. Takes most of an hour, and 15 GB below TMPDIR.
+# others, of 20 to 39 functions. Takes half an hour, and 10 GB below TMPDIR or in the
+# folder STORE, which stays: the next run asks what is in it. A folder with chdb in
+# node_modules may be named by PORTPROF_CHDB.
 set -u
 builddir=$(cd "$1" && pwd)
 srcdir=$(cd "$(dirname "$0")/.." && pwd)
 samples=${2:-100000000}
 runs=${3:-5}
+store=
+[ -z "${4-}" ] || { mkdir -p "$4" && store=$(cd "$4" && pwd); }
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 . "$srcdir/tests/fleet/fleet.sh"
 . "$srcdir/tests/fleet/clickhouse.sh"
 need_fleet
-clickhouse_get
-clickhouse_begin 1 || clickhouse_skip "ClickHouse does not start"
-clickhouse_schema 1 || exit 1
-engine=clickhouse+http://127.0.0.1:$(clickhouse_port 1 0)/portprof
+if [ "${PORTPROF_ENGINE-now}" = old ]; then
+	clickhouse_get
+	clickhouse_begin 1 || clickhouse_skip "ClickHouse does not start"
+	at=http://127.0.0.1:$(clickhouse_port 1 0)
+	server=$(cat "$tmp/node1/pid")
+else
+	if [ -z "${PORTPROF_CHDB-}" ]; then
+		mkdir npm
+		(cd npm && npm install chdb) >npm.words 2>&1 ||
+			clickhouse_skip "no chdb: $(tail -n 1 npm.words)"
+		PORTPROF_CHDB=$PWD/npm
+	fi
+	store=${store:-$tmp/store}
+	mkdir -p "$store"
+	rm -f "$store/port"
+	NODE_PATH=$PORTPROF_CHDB/node_modules node "$srcdir/tests/fleet/chdb.js" \
+		"$store" >words 2>&1 &
+	server=$!
+	at_end="$at_end; kill $server 2>/dev/null"
+	wait_for test -f "$store/port" || clickhouse_skip "chdb does not start"
+	at=http://127.0.0.1:$(cat "$store/port")
+fi
+engine=clickhouse+$at/portprof
+
+# ask QUERY [DATABASE]
+ask() {
+	python3 -c '
+import sys, urllib.error, urllib.request
+try:
+    sys.stdout.write(urllib.request.urlopen("%s/?database=%s" % (
+        sys.argv[1], sys.argv[3]), sys.argv[2].encode(), 7200).read().decode())
+except urllib.error.HTTPError as error:
+    sys.exit(error.read().decode())' "$at" "$1" "${2-portprof}"
+}
 hosts=50 services=20 days=30 stacks=20000
 minute=$((samples / days / 1440)) # samples in it
 
@@ -44,39 +79,57 @@ at() {
 }
 name="if(s = 1, 'checkout', concat('service-', toString(s)))"
 
-began=$(now)
-clickhouse 1 "INSERT INTO stacks SELECT $name AS service, cityHash64(s, k) AS stack,
-	arrayMap(i -> $(at s k i), range(20 + k % 20)) AS functions,
-	arrayMap(i -> concat('lib', toString(i % 7), '.so.1'), range(20 + k % 20)) AS modules,
-	now() AS seen
-	FROM (SELECT intDiv(number, $stacks) AS s, number % $stacks AS k
-		FROM numbers($((services * stacks))))" portprof || exit 1
-echo "stacks: $((services * stacks)) in $(since "$began") s"
-began=$(now)
-first=$(($(date +%s) / 60 * 60 - days * 86400))
-for day in $(seq $days); do
-	clickhouse 1 "INSERT INTO samples SELECT
-		toDateTime($first + ($day - 1) * 86400 + m * 60) AS time,
-		$name AS service, concat('host-', toString(h)) AS host,
-		if(h % 2, '1.5', '1.4') AS version, 'cpu' AS event,
-		'nanoseconds' AS unit, concat('worker-', toString(s)) AS process,
-		['env=prod'] AS labels, cityHash64(s, k) AS stack,
-		$(at s k 0) AS function, 'lib0.so.1' AS module, toUInt64(1) AS samples,
-		toUInt64(52631579) AS weight,
-		concat(lower(hex(toUInt64(1700000000000000000 + m * 60000000000))), '-',
-			lower(hex(cityHash64(h, m, $day)))) AS batch,
-		toUInt32(r) AS row, toUInt8(1) AS first
-	FROM (SELECT intDiv(number, $minute) AS m, number % $hosts AS h,
-		intDiv(number % $minute, $hosts) AS r,
-		toUInt64(floor($services * pow(intHash32(number + $day * 100000000) / 4294967296, 2))) AS s,
-		toUInt64(floor($stacks * pow(intHash64(number + $day * 100000000) / 18446744073709551616, 3))) AS k
-		FROM numbers($((minute * 1440))))" portprof || exit 1
-	echo "# day $day of $days: $(since "$began") s" >&2
-done
-echo "samples: $((minute * 1440 * days)) in $(since "$began") s"
-clickhouse 1 "SELECT table, sum(rows), sum(bytes), round(sum(bytes) / $samples, 2)
+# The schema, and all samples.
+fill() {
+	ask 'CREATE DATABASE portprof' default
+	sed 's/--.*//' "$srcdir/share/portprof/clickhouse/schema.sql" | tr '\n' ' ' |
+		tr ';' '\n' | grep -v '^ *$' >statements
+	while IFS= read -r statement; do
+		ask "$statement" || exit 1
+	done <statements
+	began=$(now)
+	ask "INSERT INTO stacks SELECT $name AS service, cityHash64(s, k) AS stack,
+		arrayMap(i -> $(at s k i), range(20 + k % 20)) AS functions,
+		arrayMap(i -> concat('lib', toString(i % 7), '.so.1'), range(20 + k % 20)) AS modules,
+		now() AS seen
+		FROM (SELECT intDiv(number, $stacks) AS s, number % $stacks AS k
+			FROM numbers($((services * stacks))))" || exit 1
+	echo "stacks: $((services * stacks)) in $(since "$began") s"
+	began=$(now)
+	first=$(($(date +%s) / 60 * 60 - days * 86400))
+	for day in $(seq $days); do
+		ask "INSERT INTO samples SELECT
+			toDateTime($first + ($day - 1) * 86400 + m * 60) AS time,
+			$name AS service, concat('host-', toString(h)) AS host,
+			if(h % 2, '1.5', '1.4') AS version, 'cpu' AS event,
+			'nanoseconds' AS unit, concat('worker-', toString(s)) AS process,
+			['env=prod'] AS labels, cityHash64(s, k) AS stack,
+			$(at s k 0) AS function, 'lib0.so.1' AS module, toUInt64(1) AS samples,
+			toUInt64(52631579) AS weight,
+			concat(lower(hex(toUInt64(1700000000000000000 + m * 60000000000))), '-',
+				lower(hex(cityHash64(h, m, $day)))) AS batch,
+			toUInt32(r) AS row, toUInt8(1) AS first
+		FROM (SELECT intDiv(number, $minute) AS m, number % $hosts AS h,
+			intDiv(number % $minute, $hosts) AS r,
+			toUInt64(floor($services * pow(intHash32(number + $day * 100000000) / 4294967296, 2))) AS s,
+			toUInt64(floor($stacks * pow(intHash64(number + $day * 100000000) / 18446744073709551616, 3))) AS k
+			FROM numbers($((minute * 1440))))" || exit 1
+		echo "# day $day of $days: $(since "$began") s" >&2
+	done
+	echo "samples: $((minute * 1440 * days)) in $(since "$began") s"
+}
+
+ask 'SELECT 1 FROM samples LIMIT 1' >/dev/null 2>&1 || fill
+echo "engine: $(ask 'SELECT version()'), samples: $(ask 'SELECT count() FROM samples')"
+ask "SELECT table, sum(rows), sum(bytes) AS size, round(size / $samples, 2)
 	FROM system.parts WHERE active AND database = 'portprof' GROUP BY table
 	ORDER BY table" >bytes
+# what fills a view has the number of that
+ask "SELECT uuid, name FROM system.tables WHERE database = 'portprof'" >views 2>/dev/null ||
+	: >views
+while read -r number view; do
+	sed "s/^.inner_id.$number/$view/" bytes >bytes.new && mv bytes.new bytes
+done <views
 echo "table, rows, bytes, bytes a sample:"
 cat bytes
 
@@ -120,8 +173,7 @@ EOF2
 timed() {
 	timed_words=$1
 	shift
-	python3 timed.py "http://127.0.0.1:$(clickhouse_port 1 0)/?database=portprof" \
-		"$(cat "$tmp/node1/pid")" "$runs" "$timed_words" "$@" || exit 1
+	python3 timed.py "$at/?database=portprof" "$server" "$runs" "$timed_words" "$@" || exit 1
 }
 # fetch VERSION: a command line
 fetch="$portprof fetch -q --from $engine --service checkout --since 7d --version"
