@@ -60,15 +60,19 @@ for process in 17 18; do
 		$process $process $process
 done >made.txt
 "$portprof" export -q -f pprof -o made.pb.gz made.txt
-# it has no time, which a field of Profile is
-python3 -c '
-import gzip, time
-left, data = time.time_ns(), gzip.open("made.pb.gz").read() + b"\x48"
-while left:
-    data += bytes([left & 127 | (128 if left > 127 else 0)])
-    left >>= 7
-open("timed.pb", "wb").write(data)'
-check "push of generated code" "$portprof" push -q --to "$one" --service made timed.pb
+# it has no time
+"$portprof" push -q --to "$one" --service made made.pb.gz 2>words
+same "a profile without a time: status" 1 $?
+has "a profile without a time: words" 'does not say when.*with --time 20..-' words
+same "a profile without a time: nothing is there" 0 \
+	"$(clickhouse 1 "SELECT count() FROM stacks WHERE service = 'made'" portprof)"
+when=$(date -u +%Y-%m-%dT%H:%M:%S)
+check "push of generated code" "$portprof" push -q --to "$one" --service made --time "$when" \
+	made.pb.gz
+check "the same again" "$portprof" push -q --to "$one" --service made --time "$when" \
+	made.pb.gz
+same "it is there once, at that time" "2	$(date -u -d "$when" +%s)" "$(clickhouse 1 \
+	"SELECT sum(samples), toUInt32(any(time)) FROM samples WHERE service = 'made'" portprof)"
 same "generated code: one module" "made	[generated code]" \
 	"$(clickhouse 1 "SELECT DISTINCT function, module FROM functions_hourly
 		WHERE service = 'made'" portprof)"

@@ -62,6 +62,38 @@ same "--service, --version" "('shop', '7')" \
 python3 "$srcdir/tests/cli/pprof.py" web/0003.body.0.pb.gz >b.json
 same "--sample-labels thread" "['burn']" "$(json b.json 'list(r["threads"])')"
 
+### A profile that does not say when it was measured
+
+printf 'main;f 5\nmain;g 3\n' >folded.txt
+server_begin timeless
+for engine in pyroscope parca otlp clickhouse; do
+	push --to "$engine+$url" folded.txt
+	same "no time, $engine: status" 1 "$status"
+	has "no time, $engine: words" "'folded.txt' does not say when.*--time 20[0-9-]*T" words
+	push --to "$engine+$url" --body body folded.txt
+	same "no time, $engine: --body" 1 "$status"
+	push --to "$engine+$url" --spool waiting folded.txt
+	same "no time, $engine: --spool" 1 "$status"
+done
+check "no time: no request" [ ! -e timeless/0001.request ]
+check "no time: nothing is written" [ ! -e body ]
+same "no time: nothing waits" 0 "$(count_of waiting/*.pb.gz)"
+for when in 2026-11-30T08:15 2026-11-30T08:15:00Z 1796026500; do
+	push --to "pyroscope+$url" --body body --time "$when" folded.txt
+	same "--time $when: status" 0 "$status"
+	python3 "$srcdir/tests/fleet/push.py" pyroscope body >a.json
+	"$portprof" report -j body.0.pb.gz >b.json
+	same "--time $when" 1796026500000000000 "$(json b.json 'r["start_ns"]')"
+done
+for when in '' 2026-13-01 2026-11-30T24:00 2026-11-30T08 -1 now 0 1969-12-31 99999999999; do
+	push --to "pyroscope+$url" --time "$when" folded.txt
+	same "--time '$when' is refused" 2 "$status"
+done
+push --to "$url/" folded.txt
+same "no time, a web server: status" 0 "$status"
+server=web
+url=http://127.0.0.1:$(cat web/port)
+
 ### Parca, OpenTelemetry, a file
 
 push -q --to "parca+$url" run.pb.gz

@@ -392,6 +392,7 @@ bool ppi_batch_open(struct ppi_batch *batch, const struct ppi_fleet *fleet,
 	batch->profile = ppi_profile_open(path, NULL, fleet->memory_max);
 	if (!batch->profile)
 		return false;
+	batch->start_ns = portprof_profile_origin_get(batch->profile)->start_ns;
 	is_good = portprof_profile_event_count(batch->profile) > 0;
 	if (!is_good)
 		ppi_say("'%s' has no event", path);
@@ -599,7 +600,7 @@ bool ppi_batch_pack(const struct ppi_batch *batch, size_t service,
 		if (batch->service_of[i] != PPI_NO_SERVICE &&
 		    (service == SIZE_MAX || batch->service_of[i] == service))
 			is_good = pack_sample(&packing, i);
-	is_good &= ppi_pprof_close(&packing.pprof, origin->start_ns,
+	is_good &= ppi_pprof_close(&packing.pprof, batch->start_ns,
 	                           origin->duration_ns, NULL, to);
 	free(packing.mappings);
 	free(packing.locations);

@@ -517,8 +517,7 @@ bool ppi_encode_clickhouse(struct ppi_batch *batch,
 	bool is_good = true;
 
 	batch->fresh.count = 0;
-	encoding.start_s =
-		portprof_profile_origin_get(profile)->start_ns / 1000000000u;
+	encoding.start_s = batch->start_ns / 1000000000u;
 	for (size_t i = 0; is_good && i < portprof_profile_sample_count(profile);
 	     i++)
 		if (batch->service_of[i] != PPI_NO_SERVICE)

@@ -13,13 +13,14 @@
 
 static const struct ppi_engine engines[] = {
 	{ "pyroscope", "Pyroscope", ppi_encode_pyroscope, ppi_judge_page,
-	  ppi_fetch_pyroscope },
+	  ppi_fetch_pyroscope, true },
 	{ "parca", "Parca", ppi_encode_parca, ppi_judge_page,
-	  ppi_fetch_parca },
-	{ "otlp", "OpenTelemetry", ppi_encode_otlp, ppi_judge_otlp, NULL },
+	  ppi_fetch_parca, true },
+	{ "otlp", "OpenTelemetry", ppi_encode_otlp, ppi_judge_otlp, NULL,
+	  true },
 	{ "clickhouse", "ClickHouse", ppi_encode_clickhouse,
-	  ppi_judge_clickhouse, ppi_fetch_clickhouse },
-	{ "", "web server", ppi_encode_file, NULL, ppi_fetch_file },
+	  ppi_judge_clickhouse, ppi_fetch_clickhouse, true },
+	{ "", "web server", ppi_encode_file, NULL, ppi_fetch_file, false },
 };
 
 /* ---- URLs ---- */

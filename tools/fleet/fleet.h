@@ -156,6 +156,7 @@ struct ppi_batch {
 	                              * than it may have */
 	bool asks;                   /* first whether it is there already */
 	bool is_again;               /* it may be there from an earlier try */
+	uint64_t start_ns;           /* of the profile, CLOCK_REALTIME; 0: it has none */
 	uint64_t dropped;            /* batches that were lost before it */
 	const struct ppi_vector *own_tags; /* char *: --tag when it was measured;
 	                              * NULL: as now */
@@ -264,6 +265,7 @@ struct ppi_engine {
 	bool (*encode)(struct ppi_batch *batch, struct ppi_requests *requests);
 	bool (*judge)(struct ppi_answer *answer);
 	bool (*fetch)(const struct ppi_fetch *fetch, struct ppi_wire *profile);
+	bool is_by_time; /* what has no time is not found there, or refused */
 };
 
 /* The table of them, in fleet.c. */

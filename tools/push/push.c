@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,10 +25,13 @@ struct push {
 	struct ppi_fleet fleet;
 	const char *body, *spool;
 	uint64_t keep_ms, spool_bytes, tries;
+	uint64_t time_s; /* of profiles that have none; 0: unknown */
 	bool is_quiet;
 };
 
 #define AT(member) offsetof(struct push, member)
+
+static int take_time(const struct ppi_given *given, void *seconds);
 
 static const struct ppi_option table[] = {
 	{ 0, "to", "URL",
@@ -36,6 +40,10 @@ static const struct ppi_option table[] = {
 	  "http://HOST/PATH; or +https",
 	  .take = ppi_take_text, .place = AT(fleet.to) },
 	{ .help = "What is sent" },
+	{ 0, "time", "WHEN",
+	  "when profiles that do not say so began: 2026-11-30T08:15, of UTC, or "
+	  "seconds since 1970",
+	  .take = take_time, .place = AT(time_s) },
 	PPI_SENT_OPTIONS(AT(fleet)),
 	{ 0, "no-symbols", NULL, "send code without names",
 	  .take = ppi_take_flag, .place = AT(fleet.is_nameless) },
@@ -74,6 +82,82 @@ static const struct ppi_line line = {
 	.option_count = sizeof(table) / sizeof(table[0]),
 	.wrong = PPI_EXIT_USAGE,
 };
+
+/* ---- when it was ---- */
+
+/* Of the Gregorian calendar, since 1970-01-01. */
+static uint64_t days_until(int year, int month, int day)
+{
+	static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243,
+		                      273, 304, 334 };
+	int past = month > 2 ? year : year - 1;
+
+	return (uint64_t)(365 * (year - 1970) + past / 4 - past / 100 +
+	                  past / 400 - 477 + before[month - 1] + day - 1);
+}
+
+/* False: it is no time from 1970 to 2105, which ClickHouse's DateTime ends with. */
+static bool read_time(const char *text, uint64_t *seconds)
+{
+	int year, month, day, hour = 0, minute = 0, second = 0, used = 0, more;
+
+	if (text[strspn(text, "0123456789")] == '\0')
+		return ppi_read_number(text, 1, UINT32_MAX, seconds);
+	if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) < 3 ||
+	    !used)
+		return false;
+	text += used;
+	more = 0;
+	if (*text == 'T' &&
+	    sscanf(text, "T%2d:%2d%n", &hour, &minute, &more) == 2)
+		text += more;
+	more = 0;
+	if (*text == ':' && sscanf(text, ":%2d%n", &second, &more) == 1)
+		text += more;
+	text += *text == 'Z';
+	if (*text || year < 1970 || year > 2105 || month < 1 || month > 12 ||
+	    day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 ||
+	    minute > 59 || second < 0 || second > 60)
+		return false;
+	*seconds = days_until(year, month, day) * 86400 +
+	           (uint64_t)(hour * 3600 + minute * 60 + second);
+	return *seconds > 0;
+}
+
+static int take_time(const struct ppi_given *given, void *seconds)
+{
+	return read_time(given->value, seconds)
+	       ? PPI_EXIT_OK
+	       : ppi_given_refuse(given, "a time, such as 2026-11-30T08:15 or "
+	                                 "seconds since 1970");
+}
+
+/* When the file was written, which is what it was measured before. */
+static void say_no_time(const struct push *push, const char *path)
+{
+	char when[64] = "WHEN";
+	struct stat at;
+	struct tm utc;
+
+	if (stat(path, &at) == 0 && S_ISREG(at.st_mode) &&
+	    gmtime_r(&at.st_mtime, &utc))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
+	ppi_say("'%s' does not say when it was measured, and %s keeps profiles "
+	        "by their time: say it with --time %s, which is when its file "
+	        "was written%s", path, push->fleet.url.engine->shown, when,
+	        push->spool ? ", and without --spool" : "");
+}
+
+/* False, with words, before anything is sent or written. */
+static bool find_time(const struct push *push, struct ppi_batch *batch)
+{
+	if (!batch->start_ns)
+		batch->start_ns = push->time_s * UINT64_C(1000000000);
+	if (batch->start_ns || !push->fleet.url.engine->is_by_time)
+		return true;
+	say_no_time(push, batch->path);
+	return false;
+}
 
 /* ---- without sending ---- */
 
@@ -212,8 +296,7 @@ static bool name_batch(struct ppi_batch *batch, const char *path)
 	if (file)
 		fclose(file);
 	snprintf(batch->id, sizeof(batch->id), "%016" PRIx64 "-%016" PRIx64,
-	         portprof_profile_origin_get(batch->profile)->start_ns,
-	         ppi_hash_end(hash));
+	         batch->start_ns, ppi_hash_end(hash));
 	return true;
 }
 
@@ -222,7 +305,7 @@ static bool push_one(const struct push *push, struct ppi_http *http,
 {
 	struct ppi_batch batch = { 0 };
 	bool is_good = ppi_batch_open(&batch, &push->fleet, path, NULL, false) &&
-	               name_batch(&batch, path);
+	               find_time(push, &batch) && name_batch(&batch, path);
 
 	if (is_good && push->body)
 		is_good = write_bodies(push, &batch, true);
@@ -234,10 +317,11 @@ static bool push_one(const struct push *push, struct ppi_http *http,
 
 /* ---- by a spool ---- */
 
-static bool copy_in(const struct ppi_fleet *fleet, struct ppi_outbox *outbox,
+static bool copy_in(const struct push *push, struct ppi_outbox *outbox,
                     const char *path)
 {
 	static const struct ppi_named_sources usual;
+	const struct ppi_fleet *fleet = &push->fleet;
 	portprof_profile *profile = ppi_profile_open(path, NULL, 0);
 	const char *draft;
 	bool is_good = profile != NULL;
@@ -245,6 +329,12 @@ static bool copy_in(const struct ppi_fleet *fleet, struct ppi_outbox *outbox,
 
 	if (!is_good)
 		return false;
+	if (!portprof_profile_origin_get(profile)->start_ns &&
+	    fleet->url.engine->is_by_time) {
+		say_no_time(push, path);
+		portprof_profile_free(profile);
+		return false;
+	}
 	for (size_t i = 0; i < portprof_profile_sample_count(profile); i++)
 		samples += portprof_profile_sample_get(profile, i)->samples[0];
 	draft = ppi_outbox_draft(
@@ -290,7 +380,7 @@ static bool push_spool(const struct push *push, struct ppi_http *http,
 	ppi_outbox_count(outbox, &before);
 	ppi_outbox_rescue(outbox);
 	for (size_t i = 0; i < count; i++)
-		is_good &= copy_in(&push->fleet, outbox, files[i]);
+		is_good &= copy_in(push, outbox, files[i]);
 	for (unsigned tried = 0; wait_ms && tried < push->tries; tried++) {
 		if (tried)
 			nap(wait_ms);
