@@ -121,7 +121,26 @@ clickhouse_end 2 -KILL
 check "a server is away: push fails" [ $? -ne 0 ]
 has "and says which" "127\.0\.0\.1:$(clickhouse_port 2 1)" words
 check "the batch waits" [ -n "$(find waiting -name '*.meta')" ]
+# fetch says so at once; what the others have is all that they have
+there=$(clickhouse 1 'SELECT sum(samples) FROM samples FINAL' portprof)
+timeout 20 "$portprof" fetch --from "$both" -o part.pb.gz 2>words
+same "a server is away: fetch fails" 1 $?
+has "and says which, and what can be done" \
+	"is away \\(127\.0\.0\.1:$(clickhouse_port 2 1).*--partial" words
+check "and writes nothing" [ ! -e part.pb.gz ]
+check "fetch --partial" timeout 20 "$portprof" fetch --partial --from "$both" -o part.pb.gz 2>words
+has "--partial: says so" "was away \\(127\.0\.0\.1:$(clickhouse_port 2 1)\\): what it has is missing" words
+has "--partial: the file says so" 'what it has is missing' "$(gunzip -c part.pb.gz >part.pb; echo part.pb)"
+"$portprof" report -j part.pb.gz >part.json
+same "--partial: all of the others' samples" "$there" \
+	"$(python3 -c 'import json; print(json.load(open("part.json"))["samples"])')"
 begin 2
+# one that answers no more
+kill -STOP "$(cat "$tmp/node2/pid")"
+timeout 60 "$portprof" fetch --from "$both" --timeout 2 -o part.pb.gz 2>words
+same "a server hangs: fetch fails in its time" 1 $?
+has "and says so" 'timed out after 20[0-9][0-9]' words
+kill -CONT "$(cat "$tmp/node2/pid")"
 check "the server is back" "$portprof" push -q --to "$both" --spool waiting --tries 20
 check "nothing waits" [ -z "$(find waiting -name '*.meta')" ]
 same "it is there, once" $((before + ${expected%	*})) "$(sums fleet | cut -f 1)"

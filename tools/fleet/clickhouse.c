@@ -26,6 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A batch is on one of several servers, which takes it again if it comes back between the
+ * question and that: rows of one number, not of a first try, replace each other. */
+#define OF_WHO_ANSWERS "&skip_unavailable_shards=1"
+
 /* ---- queries ---- */
 
 /* With parameters that the user's own may come behind. */
@@ -51,9 +55,10 @@ static char *url_of(const struct ppi_url *url, struct ppi_wire *query,
 	return ppi_wire_string(&text);
 }
 
-char *ppi_clickhouse_url(const struct ppi_url *url, struct ppi_wire *query)
+char *ppi_clickhouse_url(const struct ppi_url *url, struct ppi_wire *query,
+                         bool is_partial)
 {
-	return url_of(url, query, "");
+	return url_of(url, query, is_partial ? OF_WHO_ANSWERS : "");
 }
 
 void ppi_clickhouse_quote(struct ppi_wire *query, const char *text)
@@ -440,9 +445,6 @@ static void put_account(struct encoding *encoding, struct ppi_wire *rows)
  * alias of distributed_foreground_insert where that is known: clickhouse.com/docs). */
 #define WHEN_STORED "&insert_distributed_sync=1"
 #define WHEN_QUEUED "&insert_distributed_sync=0"
-/* A batch is on one of several servers, which takes it again if it comes back between the
- * question and that: rows of one number, not of a first try, replace each other. */
-#define OF_WHO_ANSWERS "&skip_unavailable_shards=1"
 
 static char *insert_url(const struct ppi_batch *batch, const char *table,
                         const char *columns, const char *when)

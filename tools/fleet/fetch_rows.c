@@ -43,25 +43,6 @@ static void put_condition(const struct ppi_fetch *fetch, struct ppi_wire *query)
 	}
 }
 
-/* False with words. */
-static bool ask(const struct ppi_fetch *fetch, struct ppi_wire *query,
-                struct ppi_answer *answer)
-{
-	char *url = ppi_clickhouse_url(&fetch->fleet->url, query);
-	struct ppi_request request = { .method = "GET", .url = url };
-
-	if (!url) {
-		ppi_say("out of memory");
-		return false;
-	}
-	ppi_http_send(fetch->http, &request, fetch->memory_max, answer);
-	free(url);
-	if (answer->status == 200)
-		return true;
-	ppi_say("%s: %s", ppi_fleet_shown(fetch->fleet), answer->words);
-	return false;
-}
-
 /* Rows that were sent again may be there twice until the engine has merged them. */
 enum rows_of {
 	ALL,          /* as they are there */
@@ -168,11 +149,93 @@ struct merging {
 	char *events[EVENTS_MAX], *units[EVENTS_MAX];
 	size_t event_count;
 	bool is_retried; /* some of the sums were sent again */
+	bool is_partial; /* a server is away: */
+	char away[128];
 	struct ppi_pprof pprof;
 	struct ppi_pool frames;      /* hashes */
 	struct ppi_vector locations; /* uint64_t: of the frames, by number */
 	struct ppi_vector chain;     /* likewise: of a stack */
 };
+
+/* ---- an answer ---- */
+
+/* Words of ClickHouse that its server for a part of a table cannot be reached: 279,
+ * ALL_CONNECTION_TRIES_FAILED (src/Common/ErrorCodes.cpp). */
+static bool is_one_away(const struct ppi_answer *answer)
+{
+	return strstr(answer->words, "Code: 279") != NULL;
+}
+
+/* Which, as they name it: the last "(HOST:PORT" there. */
+static void find_away(const char *words, char *out, size_t bytes)
+{
+	out[0] = '\0';
+	while ((words = strchr(words, '(')) != NULL) {
+		size_t length = strcspn(++words, "(), ");
+		const char *colon = memchr(words, ':', length);
+
+		if (colon && colon > words && colon + 1 < words + length &&
+		    strspn(colon + 1, "0123456789") ==
+			    (size_t)(words + length - colon - 1))
+			snprintf(out, bytes, "%.*s", (int)length, words);
+	}
+}
+
+/* False: out of memory. */
+static bool send_query(const struct ppi_fetch *fetch, bool is_partial,
+                       const struct ppi_wire *query, struct ppi_answer *answer)
+{
+	struct ppi_wire text = { .is_short = query->is_short };
+	struct ppi_request request = { .method = "GET" };
+
+	memset(answer, 0, sizeof(*answer));
+	ppi_wire_add(&text, query->bytes.data, query->bytes.count);
+	request.url = ppi_clickhouse_url(&fetch->fleet->url, &text, is_partial);
+	if (!request.url)
+		return false;
+	ppi_http_send(fetch->http, &request, fetch->memory_max, answer);
+	free(request.url);
+	return true;
+}
+
+/* One of several servers is away: false with words, unless the others are enough. */
+static bool may_be_partial(const struct ppi_fetch *fetch,
+                           struct merging *merging,
+                           const struct ppi_answer *answer)
+{
+	find_away(answer->words, merging->away, sizeof(merging->away));
+	if (!merging->away[0])
+		snprintf(merging->away, sizeof(merging->away), "one of several");
+	merging->is_partial = fetch->takes_part;
+	if (!merging->is_partial)
+		ppi_say("%s: a server that it asks is away (%s), so nothing is "
+		        "fetched; --partial takes what the others have",
+		        ppi_fleet_shown(fetch->fleet), merging->away);
+	return merging->is_partial;
+}
+
+/* False with words. */
+static bool ask(const struct ppi_fetch *fetch, struct merging *merging,
+                struct ppi_wire *query, struct ppi_answer *answer)
+{
+	bool has_words = false,
+	     is_good = send_query(fetch, merging->is_partial, query, answer);
+
+	if (is_good && !merging->is_partial && is_one_away(answer)) {
+		has_words = !may_be_partial(fetch, merging, answer);
+		ppi_wire_free(&answer->body);
+		if (!has_words)
+			is_good = send_query(fetch, true, query, answer);
+	}
+	ppi_wire_free(query);
+	if (!is_good)
+		ppi_say("out of memory");
+	else if (!has_words && answer->status != 200)
+		ppi_say("%s: %s", ppi_fleet_shown(fetch->fleet), answer->words);
+	return is_good && answer->status == 200;
+}
+
+/* ---- events ---- */
 
 static size_t event_of(struct merging *merging, const char *name,
                        const char *unit)
@@ -217,7 +280,7 @@ static bool read_rows(const struct ppi_fetch *fetch, struct ppi_wire *query,
 {
 	struct ppi_answer answer;
 	struct rows rows = { 0 };
-	bool is_good = ask(fetch, query, &answer);
+	bool is_good = ask(fetch, merging, query, &answer);
 
 	ppi_wire_add(&answer.body, "", 1);
 	rows.at = answer.body.bytes.data;
@@ -382,9 +445,8 @@ static bool next_chain(struct ppi_proto_cursor *from, struct merging *merging,
 	return true;
 }
 
-/* Of a table that somebody emptied, or a server that is away. */
-static void say_missing(const struct ppi_fetch *fetch,
-                        const struct merging *merging)
+/* Samples whose stacks did not come. */
+static uint64_t count_missing(const struct merging *merging)
 {
 	uint64_t samples = 0;
 
@@ -393,6 +455,53 @@ static void say_missing(const struct ppi_fetch *fetch,
 
 		samples += sum->is_put ? 0 : sum->samples;
 	}
+	return samples;
+}
+
+/* The function that ran is in each row of samples. */
+static bool take_function(struct merging *merging, char *const *fields)
+{
+	const struct ppi_pprof_line line = { fields[1], "", 0 };
+	struct ppi_pprof *pprof = &merging->pprof;
+	uint64_t id = ppi_pprof_location(
+		pprof, fields[2][0] ? ppi_pprof_mapping(pprof, 0, 0, 0,
+		                                        fields[2], "") : 0,
+		0, &line, 1);
+
+	merging->chain.count = 0;
+	if (!ppi_vector_add(&merging->chain, sizeof(id), &id, 1))
+		return false;
+	put_sample(merging, strtoull(fields[0], NULL, 10));
+	return true;
+}
+
+/* A server that is away has stacks of samples that others have. */
+static bool read_functions(const struct ppi_fetch *fetch,
+                           struct merging *merging)
+{
+	uint64_t samples = count_missing(merging);
+	struct ppi_wire query = { 0 };
+
+	if (!samples)
+		return true;
+	ppi_wire_text(&query, "SELECT stack, any(function), any(module) FROM "
+	              "samples WHERE ");
+	put_condition(fetch, &query);
+	ppi_wire_text(&query, " GROUP BY stack FORMAT TabSeparated");
+	if (!read_rows(fetch, &query, 3, take_function, merging))
+		return false;
+	ppi_say("%s: %" PRIu64 " samples have the function that ran and no "
+	        "callers, as their stacks are on the server that is away",
+	        ppi_fleet_shown(fetch->fleet), samples - count_missing(merging));
+	return true;
+}
+
+/* Of a table that somebody emptied. */
+static void say_missing(const struct ppi_fetch *fetch,
+                        const struct merging *merging)
+{
+	uint64_t samples = count_missing(merging);
+
 	if (samples)
 		ppi_say("%s: %" PRIu64 " samples are left out, as the table "
 		        "'stacks' does not have their stacks",
@@ -411,7 +520,7 @@ static bool read_chains(const struct ppi_fetch *fetch, struct merging *merging)
 	              "functions, modules) FROM stacks");
 	put_wanted(fetch, &query);
 	ppi_wire_text(&query, " FORMAT RowBinary");
-	is_good = ask(fetch, &query, &answer);
+	is_good = ask(fetch, merging, &query, &answer);
 	from.at = answer.body.bytes.data;
 	from.end = from.at + answer.body.bytes.count;
 	while (is_good && from.at < from.end) {
@@ -421,16 +530,28 @@ static bool read_chains(const struct ppi_fetch *fetch, struct merging *merging)
 		else if (!is_good)
 			say_no_table(fetch);
 	}
+	if (is_good && merging->is_partial)
+		is_good = read_functions(fetch, merging);
 	if (is_good)
 		say_missing(fetch, merging);
 	ppi_wire_free(&answer.body);
 	return is_good;
 }
 
+/* Whoever reads the file later is told, too. */
+static void say_partial(const struct ppi_fetch *fetch,
+                        const struct merging *merging, char *note, size_t bytes)
+{
+	snprintf(note, bytes, "a server of the fleet was away (%s): what it has is "
+	         "missing", merging->away);
+	ppi_say("%s: %s", ppi_fleet_shown(fetch->fleet), note);
+}
+
 bool ppi_fetch_clickhouse(const struct ppi_fetch *fetch,
                           struct ppi_wire *profile)
 {
 	struct merging merging = { 0 };
+	char note[256] = "";
 	bool is_good;
 
 	ppi_pprof_open(&merging.pprof);
@@ -442,8 +563,11 @@ bool ppi_fetch_clickhouse(const struct ppi_fetch *fetch,
 		                merging.event_count);
 	is_good = is_good && read_frames(fetch, &merging) &&
 	          read_chains(fetch, &merging);
+	if (is_good && merging.is_partial)
+		say_partial(fetch, &merging, note, sizeof(note));
 	if (!ppi_pprof_close(&merging.pprof, fetch->from_ns,
-	                     fetch->to_ns - fetch->from_ns, NULL, profile) &&
+	                     fetch->to_ns - fetch->from_ns,
+	                     note[0] ? note : NULL, profile) &&
 	    is_good) {
 		ppi_say("out of memory");
 		is_good = false;

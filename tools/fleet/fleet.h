@@ -288,6 +288,7 @@ struct ppi_fetch {
 	struct ppi_texts labels; /* "name=value" */
 	uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
 	uint64_t memory_max;
+	bool takes_part; /* of several servers, what those have that answer */
 };
 
 bool ppi_fetch_file(const struct ppi_fetch *fetch, struct ppi_wire *profile);
