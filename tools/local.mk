@@ -115,6 +115,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/header.h \
 	tools/view/header_doubts.c \
 	tools/view/header_short.c \
+	tools/view/holders.c \
+	tools/view/holders.h \
 	tools/view/names.c \
 	tools/view/names.h \
 	tools/view/remedy.c \

@@ -12,7 +12,7 @@ grep -q '#define HAVE_CURSES 1' "$builddir/config.h" || {
 }
 need_command python3
 . "$srcdir/tests/cli/tmux.sh"
-for kind in wall idle cpu evil; do
+for kind in wall idle cpu evil woken; do
 	python3 "$srcdir/tests/cli/wall_profile.py" "$kind" "$kind.pb.gz" || exit 99
 done
 
@@ -75,6 +75,31 @@ type_keys '?'
 await "?: the keys" 'by what threads waited for'
 type_keys x q
 await "left as it was" 'left as it was'
+end
+
+### By who held it, and who ended the wait
+
+begin 110 24
+type_keys "run $portprof browse woken.pb.gz 2>&1" Enter
+await "waits of which it is known" '^wall-time: '
+type_keys w
+await "w: by what they were for" '^ +70[.]6 % .* lock on futex 0x7f01$'
+type_keys w
+await "w, again: by who held it" 'WAITED FOR, HELD BY$'
+await "in the only function it was seen in" \
+	'^ +100[.]0 % .* flush_log in thread flusher [(]102[)]$'
+type_keys w
+await "w, again: by who ended them" 'WAITED, WOKEN BY$'
+await "of two functions none" '^ +70[.]6 % .* 70[.]6 % thread flusher [(]102[)]$'
+await "an interrupt" '^ +17[.]6 % .* [(]interrupt[)]$'
+await "nobody" '^ +11[.]8 % .* [(]nobody is known[)]$'
+type_keys Enter
+await "Enter: its waits alone" 'label waker=thread flusher [(]102[)]'
+await "are all that is shown" '^ +100[.]0 % .* pthread_mutex_lock$'
+type_keys Escape w w w w
+await "w, again: by what they were for" '^ +70[.]6 % .* lock on futex 0x7f01$'
+type_keys q
+await "who: left as it was" 'left as it was'
 end
 
 ### Idle waits

@@ -14,6 +14,9 @@ times     one thread that runs, waits for a disk, then for a lock, a second each
           slices of 100 ms
 held      one thread that waits for the same lock in three seconds; its holder was in
           two functions, and then nobody saw where
+woken     one thread that waits twice for a lock, which its holder has in one function
+          and gives back in two others; for a pipe, whose data come in an interrupt; and
+          sleeps, which nobody was seen to end
 unknown   wall, and 0.30 s of which the kernel said nothing
 evil      wall, with a kind, a lock and a holder that mean harm
 plain     wall without an account, as after another tool
@@ -100,8 +103,9 @@ class Profile:
                             number(3, 1000 + at) +
                             number(4, self.text("unix_ms")))
         for key, value in dict(labels, thread=name).items():
-            body += message(3, number(1, self.text(key)) +
-                            number(2, self.text(value)))
+            body += message(3, number(1, self.text(key)) + (
+                number(3, value) if isinstance(value, int)
+                else number(2, self.text(value))))
         self.body.append(message(2, body))
 
     def account(self):
@@ -122,7 +126,7 @@ class Profile:
         body += number(10, self.timeline) + number(11, 127)
         if self.life:
             threads, unknown = self.life
-            states = [self.sums[event][1] for event in self.events]
+            states = [self.sums[event][1] for event in self.events[:3]]
             body += message(14, number(1, threads) +
                             number(2, sum(states) + unknown) + b"".join(
                                 number(3 + i, ns)
@@ -147,6 +151,7 @@ class Profile:
 
 
 WALL = ["task-clock", "ready-time", "blocked-time"]
+WAKING = "sched:sched_waking"
 MAIN, START = ("main", "/x/server"), ("start_thread", "/lib/libc.so.6")
 LOCK = ("pthread_mutex_lock", "/lib/libc.so.6")
 COMMIT, APPEND = ("commit", "/x/server"), ("append_log", "/x/server")
@@ -234,6 +239,24 @@ def held(profile):
                     on="futex 0x7f01", holder="thread flusher (102)")
 
 
+def woken(profile):
+    profile.life = (2, 0)
+    waker = "thread flusher (102)"
+    for at, ms, function in ((1000, 500, "rotate_log"), (2000, 700, "end_log")):
+        profile.add("blocked-time", [START, FLUSH, ("fsync", "/lib/libc.so.6")],
+                    FLUSHER, 0, 0, at - 400, state="blocked",
+                    holds="futex 0x7f01")
+        profile.add(WAKING, [START, (function, "/x/server")], FLUSHER, 1, MS, at,
+                    event_pid=WORKER[2])
+        blocked(profile, [START, APPEND, LOCK], WORKER, 1, ms, "lock", at=at,
+                on="futex 0x7f01", holder=waker, waker=waker)
+    blocked(profile, [START, ("take", "/x/server")], WORKER, 3, 300, "pipe",
+            at=2500, on="pipe:[1]", waker="(interrupt)")
+    blocked(profile, [START, ("nap", "/x/server")], WORKER, 2, 200, "sleep",
+            at=2700)
+    profile.duration = 3000 * MS
+
+
 def make(kind):
     if kind in ("cpu", "busy"):
         profile = Profile(["task-clock"])
@@ -244,10 +267,13 @@ def make(kind):
     if kind == "latency":
         profile = Profile(["task-clock"], 10 * MS)
     else:
-        profile = Profile(WALL, 100 * MS if kind in ("times", "held") else 0)
+        profile = Profile(WALL + [WAKING] * (kind == "woken"),
+                          100 * MS if kind in ("times", "held", "woken")
+                          else 0)
     fill = {"wall": wall, "plain": wall, "evil": wall, "unknown": wall,
             "idle": idle, "other": other,
-            "latency": latency, "times": times, "held": held}[kind]
+            "latency": latency, "times": times, "held": held,
+            "woken": woken}[kind]
     profile.has_account = kind != "plain"
     if kind == "plain":
         profile.unseen = ("(wait not seen)", "")

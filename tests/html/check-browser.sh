@@ -24,7 +24,7 @@ for kind in small weak many labels before after hostile evil; do
 done
 "$portprof" diff --html diff.html before.pb.gz after.pb.gz || exit 99
 "$portprof" diff --html same.html before.pb.gz before.pb.gz || exit 99
-for kind in wall idle times; do
+for kind in wall idle times woken; do
 	python3 "$srcdir/tests/cli/wall_profile.py" $kind $kind.pb.gz &&
 		"$portprof" report --html $kind.html $kind.pb.gz || exit 99
 done

@@ -146,6 +146,26 @@ sys.path.insert(0, sys.argv[1])
 import page
 print(*{one[0] for one in page.read(open("page.html").read())[0]["labels"]}
       & {"state", "wait", "estimate", "holds"})' "$srcdir/tests/html")"
+python3 "$srcdir/tests/cli/wall_profile.py" woken woken.pb.gz
+"$portprof" report --html page.html woken.pb.gz
+same "waits: who held a lock and who ended a wait, and in which function" \
+	"holder=flush_log in thread flusher (102) 1200000000
+waker=(interrupt) 300000000
+waker=end_log in thread flusher (102) 700000000
+waker=rotate_log in thread flusher (102) 500000000" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+facts, _, _, series = page.read(open("page.html").read())
+sets, sums = [{}], {}
+for smaller, pair in facts["label_sets"]:
+    sets.append(dict(sets[smaller], **dict([facts["labels"][pair]])))
+for weight, labels in zip(series[0][3], series[0][6]):
+    for key in ("holder", "waker"):
+        if key in sets[labels]:
+            words = key + "=" + sets[labels][key]
+            sums[words] = sums.get(words, 0) + weight
+print("\n".join("%s %d" % one for one in sorted(sums.items())))' "$srcdir/tests/html")"
 "$portprof" report --html page.html --idle idle.pb.gz
 same "waits: idle ones are like others when asked for" "14100000000 0" "$(python3 -c '
 import sys

@@ -432,6 +432,37 @@ def patterns(b, canvas, x, y, wide, tall):
     })()""" % (json.dumps(canvas), x, y, wide, tall))
 
 
+def who(b):
+    rows = "[...document.querySelectorAll('#labels tbody tr')].map((r) => " \
+           "r.cells[0].textContent.split(' ')[0] + ' ' + " \
+           "r.cells[2].querySelector('.link').textContent)"
+    b.open_page("woken.html")
+    same("waits: who ended them, first", ["woken by", "Waits"], b.run(
+        "[document.querySelector('#label-key').selectedOptions[0].textContent,"
+        " document.querySelector('#labels-title').textContent]"))
+    same("waits: in which function", [
+        "41.2 end_log in thread flusher (102)",
+        "29.4 rotate_log in thread flusher (102)", "17.6 (interrupt)",
+        "11.8 (nobody is known)"], b.run(rows))
+    same("waits: labels of another event are in no list",
+         ["holder", "on", "waker"], b.run(
+             "[...document.querySelector('#label-key').options]"
+             ".map((o) => o.value).sort()"))
+    b.click_on("#labels tbody tr:nth-child(2) .link")
+    near("waits: a click leaves those", 0.5e9,
+         b.run("portprofPage.graph.shape.all"))
+    check("waits: said as a filter",
+          "only woken by rotate_log in thread flusher (102)" in
+          b.text("#filters"), b.text("#filters"))
+    b.press("0")
+    b.run("(() => { const s = document.querySelector('#label-key'); "
+          "s.value = 'holder'; s.dispatchEvent(new Event('change', "
+          "{ bubbles: true })); })()")
+    b.settle()
+    same("waits: who held locks, of locks alone",
+         ["70.6 flush_log in thread flusher (102)"], b.run(rows))
+
+
 def waits(b):
     b.open_page("idle.html")
     same("waits: the first event is all of the time", "wall-time",
@@ -508,7 +539,7 @@ def main():
     try:
         for part in (mouse, views, keyboard, sandwich_keys, account,
                      source, many_small, narrow, difference, hostile, sizes,
-                     waits, *try_links.PARTS, *try_owners.PARTS,
+                     waits, who, *try_links.PARTS, *try_owners.PARTS,
                      *try_compare.PARTS):
             part(b)
         same("nothing was asked for but files", [],

@@ -11,12 +11,21 @@ const LABEL_COLUMNS = {
     ["verdict", "Verdict", "text"], ["name", "Value", "text"]],
 };
 
+// What a wait was for, who held that and who ended it are questions about waits
+// alone: nobody is known to hold what is no lock.
+function isAsked(facts, samples, i) {
+  if (!isWaitKey(facts, labels.key) || !samples.wait) return true;
+  const wait = samples.wait[i];
+  return STATES[facts.stateOf[wait]].name === "blocked"
+    && (labels.key !== "holder" || facts.kindOf[wait] === "lock" || facts.pairOf.get("holder")[samples.set[i]] >= 0);
+}
+
 // What the filters leave of each value.
 function sumLabels(tree, facts, split, index) {
   const samples = tree.series[index], isKept = sampleFilter(tree, facts, samples);
   const weight = new Float64Array(split.names.length), count = new Float64Array(split.names.length);
   for (let i = 0; i < samples.count; i++) {
-    if (!isKept(i)) continue;
+    if (!isKept(i) || !isAsked(facts, samples, i)) continue;
     weight[split.of(samples, i)] += samples.weight[i];
     count[split.of(samples, i)] += samples.samples[i];
   }
@@ -27,7 +36,7 @@ function labelRows(tree, facts, split) {
   const now = sumLabels(tree, facts, split, seriesIndex());
   const before = facts.is_diff ? sumLabels(tree, facts, split, 0) : null;
   return split.names.map((name, k) => {
-    const row = { k, name: name.slice(visible(labels.key).length + 1), weight: now.weight[k], samples: now.count[k] };
+    const row = { k, name: name.slice(keyName(facts, labels.key).length + 1), weight: now.weight[k], samples: now.count[k] };
     if (before) {
       Object.assign(row, judgeChange(before.weight[k], row.weight));
       row.verdict = verdictOf(row);
@@ -74,12 +83,28 @@ function labelRow(facts, split, row) {
   return tr;
 }
 
+// Labels of which samples of the event have a value: fields of another event have none.
+function keysHere(tree, facts) {
+  const indexes = facts.is_diff ? [0, 1] : [seriesIndex()];
+  const sets = new Set(indexes.flatMap((index) => [...tree.series[index].set || []]));
+  return facts.keys.filter((key) => [...sets].some((set) => facts.pairOf.get(key)[set] >= 0));
+}
+
+// The program's own first; who ended waits, or held what they were for, says more
+// than for what they were.
+function firstKey(facts, keys) {
+  const rank = (key) => isWaitKey(facts, key) ? 1 + ["waker", "holder", "on"].indexOf(key) : 0;
+  return keys.reduce((best, key) => rank(key) < rank(best) ? key : best);
+}
+
 function showLabels(tree, facts) {
-  byId("labels-part").hidden = !facts.keys.length;
-  if (!facts.keys.length) return;
-  if (!facts.keys.includes(labels.key)) labels.key = facts.keys[0];
+  const keys = keysHere(tree, facts);
+  byId("labels-part").hidden = !keys.length;
+  if (!keys.length) return;
+  if (!keys.includes(labels.key)) labels.key = firstKey(facts, keys);
+  byId("labels-title").textContent = isWaitKey(facts, labels.key) ? "Waits" : "Labels";
   const select = byId("label-key");
-  select.replaceChildren(...facts.keys.map((key) => make("option", visible(key), { value: key })));
+  select.replaceChildren(...keys.map((key) => make("option", keyName(facts, key), { value: key })));
   select.value = labels.key;
   const split = splitBy(facts, "label:" + labels.key), rows = labelRows(tree, facts, split);
   const columns = facts.is_diff ? LABEL_COLUMNS.two : LABEL_COLUMNS.one;

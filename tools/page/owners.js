@@ -16,9 +16,18 @@ function readLabels(facts) {
 // which there is none.
 function labelCount(facts) { return facts.labels.length + facts.keys.length; }
 
+// What a wait was for, who held that and who ended it are labels, too.
+const WAIT_KEYS = { on: "waits for", holder: "held by", waker: "woken by" };
+
+function isWaitKey(facts, key) { return facts.waits.length > 0 && Object.hasOwn(WAIT_KEYS, key); }
+
+function keyName(facts, key) { return isWaitKey(facts, key) ? WAIT_KEYS[key] : visible(key); }
+
 function labelName(facts, value) {
-  const [key, text] = facts.labels[value] || [facts.keys[value - facts.labels.length], "(none)"];
-  return visible(key) + "=" + visible(text);
+  const [key, text] = facts.labels[value] || [facts.keys[value - facts.labels.length]];
+  if (text === undefined)
+    return isWaitKey(facts, key) && key !== "on" ? keyName(facts, key) + " (nobody is known)" : keyName(facts, key) + "=(none)";
+  return keyName(facts, key) + (isWaitKey(facts, key) ? " " : "=") + visible(text);
 }
 
 function processName(facts, pid) {
@@ -32,7 +41,7 @@ function waysToSplit(facts) {
   const ways = [];
   if (new Set(facts.threads.map((thread) => thread[0])).size > 1) ways.push(["process", "process"]);
   if (facts.threads.length > 1) ways.push(["thread", "thread"]);
-  for (const key of facts.keys) ways.push(["label:" + key, visible(key)]);
+  for (const key of facts.keys) ways.push(["label:" + key, keyName(facts, key)]);
   return ways;
 }
 

@@ -5,6 +5,7 @@
 #include "tools/page/page.h"
 
 #include "base/vector.h"
+#include "tools/view/holders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,20 +253,41 @@ static bool list_keys(struct ppi_page *page)
 	return true;
 }
 
+/* Of a wait in the words of a report: in which function who held it, or ended it. */
+static const struct ppi_label_value *
+find_value(struct ppi_page_tree *tree, size_t key, struct ppi_holders whose[2],
+           size_t i)
+{
+	struct ppi_labels *labels = ppi_page_key(tree, key);
+	const portprof_profile_sample *held_at;
+
+	for (int k = 0; k < 2; k++) {
+		const char *words;
+
+		if (strcmp(labels->name, ppi_who_label(whose[k].who)) != 0)
+			continue;
+		words = ppi_holders_words(&whose[k], i, &held_at);
+		return !words ? NULL :
+		       ppi_labels_enter(labels, words[0] ? words :
+		                        labels->missing);
+	}
+	if (labels->profile != whose[0].view->profile)
+		labels->last = NULL;
+	labels->profile = whose[0].view->profile;
+	return ppi_labels_find(labels, portprof_profile_sample_get(
+					       labels->profile, i));
+}
+
 /* The set of a sample's labels; false when out of memory. */
-static bool find_set(struct ppi_page_tree *tree,
-                     const portprof_profile *profile,
-                     const portprof_profile_sample *from, uint32_t *set)
+static bool find_set(struct ppi_page_tree *tree, struct ppi_holders whose[2],
+                     size_t sample, uint32_t *set)
 {
 	for (size_t i = 0; i < tree->keys.count; i++) {
 		struct ppi_labels *labels = ppi_page_key(tree, i);
 		const struct ppi_label_value *value;
 		uint32_t pair, next;
 
-		if (labels->profile != profile)
-			labels->last = NULL;
-		labels->profile = profile;
-		value = ppi_labels_find(labels, from);
+		value = find_value(tree, i, whose, sample);
 		if (value && value->number >= VALUES_MOST)
 			value = ppi_labels_enter(labels, "(other)");
 		if (!value)
@@ -283,8 +305,9 @@ static bool find_set(struct ppi_page_tree *tree,
 }
 
 static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
-                       uint32_t node, const struct ppi_view *view, size_t i)
+                       uint32_t node, struct ppi_holders whose[2], size_t i)
 {
+	const struct ppi_view *view = whose[0].view;
 	const portprof_profile_sample *from =
 		portprof_profile_sample_get(view->profile, i);
 	uint64_t time_ns = portprof_profile_sample_time(view->profile, i);
@@ -303,7 +326,7 @@ static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
 	}
 	if (tree->has_waits && !find_wait(tree, view, from, &sample->wait))
 		return false;
-	if (!find_set(tree, view->profile, from, &sample->set))
+	if (!find_set(tree, whose, i, &sample->set))
 		return false;
 	if (tree->slice_ns && time_ns >= tree->start_ns) {
 		uint64_t slice = (time_ns - tree->start_ns) / tree->slice_ns;
@@ -316,8 +339,8 @@ static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
 	return true;
 }
 
-static bool add_series(struct ppi_page *page, uint32_t series,
-                       struct location_frames *at)
+static bool add_samples(struct ppi_page *page, uint32_t series,
+                        struct location_frames *at, struct ppi_holders whose[2])
 {
 	const struct ppi_view *view = &page->series[series].view;
 	bool has_chains = page->series[series].report.chains.weight > 0;
@@ -339,10 +362,24 @@ static bool add_series(struct ppi_page *page, uint32_t series,
 			continue;
 		node = find_node(page, view, at, sample, has_chains);
 		if (node == PPI_NO_PAIR ||
-		    !add_sample(tree, series, node, view, i))
+		    !add_sample(tree, series, node, whose, i))
 			return false;
 	}
 	return true;
+}
+
+static bool add_series(struct ppi_page *page, uint32_t series,
+                       struct location_frames *at)
+{
+	const struct ppi_view *view = &page->series[series].view;
+	struct ppi_holders whose[2] = { { 0 } };
+	bool is_good = ppi_holders_open(&whose[0], view, PPI_HOLDERS) &&
+	               ppi_holders_open(&whose[1], view, PPI_WAKERS) &&
+	               add_samples(page, series, at, whose);
+
+	for (int i = 0; i < 2; i++)
+		ppi_holders_close(&whose[i]);
+	return is_good;
 }
 
 /* ---- the order in which they are written ---- */

@@ -15,6 +15,7 @@
 #include "tools/page/page.h"
 #include "tools/view/account.h"
 #include "tools/view/filter.h"
+#include "tools/view/holders.h"
 #include "tools/view/names.h"
 #include "tools/view/rows.h"
 
@@ -71,22 +72,18 @@ struct ppi_report_waiter {
 	uint64_t ns, waits;
 };
 
-/* Who held what was waited for, or who ended the waits. */
-enum ppi_report_who { PPI_NOBODY, PPI_HOLDERS, PPI_WAKERS };
-
 /* By holder, the one that was waited for longest first. */
 struct ppi_report_holders {
-	enum ppi_report_who who;
+	struct ppi_holders where;
 	struct ppi_report_waiter *waiters;
 	size_t count;
-	struct ppi_vector held; /* where who held what, and their names */
 };
 
-enum ppi_report_who
+enum ppi_who
 ppi_report_who_of(const struct ppi_report_options *options);
 /* False when out of memory; ppi_report_free_holders is due all the same. */
 bool ppi_report_find_holders(const struct ppi_view *view,
-                             enum ppi_report_who who,
+                             enum ppi_who who,
                              struct ppi_report_holders *holders);
 void ppi_report_free_holders(struct ppi_report_holders *holders);
 

@@ -14,221 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- found ---- */
-
-/* The code of a lock itself, which is not what somebody looks for. */
-static bool is_of_system(const struct ppi_symbols_name *name)
-{
-	static const char *const begins[] = {
-		"[", "libc.so", "libc-", "libpthread", "ld-", "ld.so",
-		"libc.musl", "libstdc++", "libc++",
-	};
-
-	if (name->is_kernel)
-		return true;
-	if (strcmp(name->module, PPI_GENERATED) == 0)
-		return false;
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		if (strncmp(name->module, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return false;
-}
-
-/* The innermost function of the program, or what the chain begins with. */
-static const char *function_of(const struct ppi_view *view,
-                               const portprof_profile_sample *sample)
-{
-	if (!sample->depth)
-		return "[unknown]";
-	for (size_t i = 0; i < sample->depth; i++) {
-		const struct ppi_symbols_name *name =
-			&view->names[sample->locations[i]];
-
-		if (!is_of_system(name))
-			return name->function;
-	}
-	return view->names[sample->locations[0]].function;
-}
-
-static const char *label_of(const portprof_profile *profile,
-                            const portprof_profile_sample *sample,
-                            const char *name)
-{
-	portprof_profile_label label;
-
-	return ppi_label_find(profile, sample, name, &label) ? label.text : "";
-}
-
-static const char *text_of(const struct ppi_view *view,
-                           const portprof_profile_sample *sample,
-                           enum ppi_tag tag)
-{
-	return label_of(view->profile, sample, ppi_tag_name(tag));
-}
-
-/* ---- where holders and wakers were ---- */
-
-/* A sample that says where a thread was that held something, or woke another one; whose
- * process that is does not matter then: 0. */
-struct held {
-	uint32_t pid, tid, woken;
-	const char *on;
-	uint64_t time_ns;
-	const portprof_profile_sample *sample;
-	char *words; /* "FUNCTION in thread NAME", when it was asked for */
-};
-
-static int compare_things(const struct held *a, const struct held *b)
-{
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->woken != b->woken)
-		return a->woken < b->woken ? -1 : 1;
-	return strcmp(a->on, b->on);
-}
-
-static int compare_held(const void *left, const void *right)
-{
-	const struct held *a = left, *b = right;
-	int order = compare_things(a, b);
-
-	if (order)
-		return order;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->sample < b->sample ? -1 : a->sample > b->sample;
-}
-
-static bool is_held(const portprof_profile *profile,
-                    const portprof_profile_sample *sample, struct held *held)
-{
-	portprof_profile_label label;
-
-	if (!ppi_label_find(profile, sample, PPI_LABEL_HOLDS, &label))
-		return false;
-	held->pid = sample->pid;
-	held->on = label.text;
-	return true;
-}
-
-/* The event's field pid, which a label of samples names so. */
-static bool is_waking(const portprof_profile *profile,
-                      const portprof_profile_sample *sample, size_t event,
-                      struct held *held)
-{
-	portprof_profile_label label;
-
-	if (event == SIZE_MAX || !sample->samples[event] ||
-	    !ppi_label_find(profile, sample, "event_pid", &label))
-		return false;
-	held->woken = (uint32_t)label.number;
-	held->on = "";
-	return true;
-}
-
-static size_t find_wakings(const portprof_profile *profile)
-{
-	static const char name[] = "sched:sched_waking";
-	size_t count = portprof_profile_event_count(profile);
-
-	for (size_t i = 0; i < count; i++)
-		if (strncmp(portprof_profile_event_get(profile, i)->name, name,
-		            strlen(name)) == 0)
-			return i;
-	return SIZE_MAX;
-}
-
-static bool find_held(const struct ppi_view *view, enum ppi_report_who who,
-                      struct ppi_vector *all)
-{
-	const portprof_profile *profile = view->profile;
-	size_t wakings = find_wakings(profile);
-	const portprof_profile_sample *sample;
-
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++) {
-		struct held held = { .tid = sample->tid };
-
-		if (!(who == PPI_WAKERS
-		              ? is_waking(profile, sample, wakings, &held)
-		              : is_held(profile, sample, &held)))
-			continue;
-		held.time_ns = portprof_profile_sample_time(profile, i);
-		held.sample = sample;
-		if (!ppi_vector_add(all, sizeof(held), &held, 1))
-			return false;
-	}
-	if (all->count)
-		qsort(all->data, all->count, sizeof(struct held), compare_held);
-	return true;
-}
-
-/* The last one up to then: the wait had begun when somebody looked, and while it
- * lasts nobody looks again; or it was over. "thread NAME (TID)" is the holder. */
-static struct held *held_then(const struct ppi_report_holders *holders,
-                              const portprof_profile_sample *waiter,
-                              const char *holder, const char *on,
-                              uint64_t time_ns)
-{
-	const struct ppi_vector *all = &holders->held;
-	bool is_waker = holders->who == PPI_WAKERS;
-	const char *number = strrchr(holder, '(');
-	const struct held wanted = {
-		.pid = is_waker ? 0 : waiter->pid,
-		.tid = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0,
-		.woken = is_waker ? waiter->tid : 0,
-		.on = is_waker ? "" : on,
-	};
-	struct held *held = all->data;
-	size_t low = 0, high = all->count;
-
-	if (!wanted.tid)
-		return NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = compare_things(&held[middle], &wanted);
-
-		if (order < 0 || (order == 0 && held[middle].time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && compare_things(&held[low - 1], &wanted) == 0
-	               ? &held[low - 1] : NULL;
-}
-
-/* "FUNCTION in thread NAME"; without the function where nobody saw it. */
-static const char *words_of(const struct ppi_view *view, struct held *held,
-                            const char *holder)
-{
-	const char *function;
-	size_t bytes;
-
-	if (!held || !held->sample->depth ||
-	    ppi_life_is_unseen(view->profile, held->sample->locations[0]))
-		return holder;
-	if (held->words)
-		return held->words;
-	function = function_of(view, held->sample);
-	bytes = strlen(function) + strlen(" in ") + strlen(holder) + 1;
-	held->words = malloc(bytes);
-	if (held->words)
-		snprintf(held->words, bytes, "%s in %s", function, holder);
-	return held->words;
-}
-
 /* ---- who waited ---- */
-
-/* Of locks it is worth knowing that nobody is known, and that nobody ended a wait. */
-static bool is_wanted(const struct ppi_view *view, enum ppi_report_who who,
-                      const portprof_profile_sample *sample,
-                      const char *holder)
-{
-	return holder[0] || who == PPI_WAKERS ||
-	       strcmp(text_of(view, sample, PPI_TAG_WAIT), "lock") == 0;
-}
 
 static int compare_names(const void *left, const void *right)
 {
@@ -316,55 +102,52 @@ static bool put_in_order(struct ppi_report_holders *holders)
 	return true;
 }
 
-enum ppi_report_who
+enum ppi_who
 ppi_report_who_of(const struct ppi_report_options *options)
 {
 	return options->wants_holders ? PPI_HOLDERS :
 	       options->wants_wakers  ? PPI_WAKERS : PPI_NOBODY;
 }
 
-bool ppi_report_find_holders(const struct ppi_view *view,
-                             enum ppi_report_who who,
+/* One waiter of a sample that is in the view. */
+static bool add_waiter(struct ppi_report_holders *holders,
+                       struct ppi_owners *owners, size_t i,
+                       struct ppi_vector *all)
+{
+	const struct ppi_view *view = holders->where.view;
+	const portprof_profile_sample *sample =
+		portprof_profile_sample_get(view->profile, i);
+	const struct ppi_owner *owner = ppi_owners_find(owners, sample);
+	portprof_profile_label on;
+	struct ppi_report_waiter one = {
+		.function = ppi_function_of(view, sample),
+		.thread = owner ? owner->name : "",
+		.on = ppi_label_find(view->profile, sample,
+	                             ppi_tag_name(PPI_TAG_ON), &on) ? on.text : "",
+		.ns = ppi_view_weight(view, i, sample),
+		.waits = ppi_view_samples(view, i, sample),
+	};
+
+	one.holder = ppi_holders_words(&holders->where, i, &one.held_at);
+	return owner && one.holder && ppi_vector_add(all, sizeof(one), &one, 1);
+}
+
+bool ppi_report_find_holders(const struct ppi_view *view, enum ppi_who who,
                              struct ppi_report_holders *holders)
 {
 	const portprof_profile_sample *sample;
 	struct ppi_vector all = { 0 };
 	struct ppi_owners owners;
 	bool is_good = ppi_owners_open(&owners, view->profile, PPI_BY_COMM) &&
-	               find_held(view, who, &holders->held);
+	               ppi_holders_open(&holders->where, view, who);
 
-	holders->who = who;
 	for (size_t i = 0;
 	     is_good && (sample = portprof_profile_sample_get(view->profile,
 	                                                      i)) != NULL;
-	     i++) {
-		const char *holder = who == PPI_WAKERS
-			? label_of(view->profile, sample, PPI_LABEL_WAKER)
-			: text_of(view, sample, PPI_TAG_HOLDER);
-		const char *on = text_of(view, sample, PPI_TAG_ON);
-		const struct ppi_owner *owner;
-		struct ppi_report_waiter one;
-		struct held *held;
-
-		if (!ppi_view_weight(view, i, sample) ||
-		    !ppi_view_has(view, i) ||
-		    !is_wanted(view, who, sample, holder))
-			continue;
-		owner = ppi_owners_find(&owners, sample);
-		held = held_then(holders, sample, holder, on,
-		                 portprof_profile_sample_time(view->profile, i));
-		one = (struct ppi_report_waiter){
-			.holder = words_of(view, held, holder),
-			.function = function_of(view, sample),
-			.thread = owner ? owner->name : "",
-			.on = on,
-			.ns = ppi_view_weight(view, i, sample),
-			.waits = ppi_view_samples(view, i, sample),
-		};
-		if (one.holder != holder)
-			one.held_at = held->sample;
-		is_good = owner && one.holder && ppi_vector_add(&all, sizeof(one), &one, 1);
-	}
+	     i++)
+		if (ppi_view_weight(view, i, sample) && ppi_view_has(view, i) &&
+		    ppi_who_matters(who, view->profile, sample))
+			is_good = add_waiter(holders, &owners, i, &all);
 	ppi_owners_close(&owners);
 	holders->waiters = all.data;
 	holders->count = all.count;
@@ -376,9 +159,7 @@ bool ppi_report_find_holders(const struct ppi_view *view,
 
 void ppi_report_free_holders(struct ppi_report_holders *holders)
 {
-	for (size_t i = 0; i < holders->held.count; i++)
-		free(PPI_AT(&holders->held, struct held)[i].words);
-	ppi_vector_free(&holders->held);
+	ppi_holders_close(&holders->where);
 	free(holders->waiters);
 	memset(holders, 0, sizeof(*holders));
 }
@@ -480,7 +261,7 @@ void ppi_report_print_holders(const struct ppi_report *report,
 
 	fprintf(out, "%s %11s %7s %8s  %s%s\n", ppi_color(out, PPI_BOLD),
 	        "waited", "share", "waits",
-	        holders->who == PPI_WAKERS ? "woken by, and who waited"
+	        holders->where.who == PPI_WAKERS ? "woken by, and who waited"
 	                                   : "held by, and who waited",
 	        ppi_color(out, PPI_PLAIN));
 	for (size_t i = 0, end; i < holders->count; i = end) {
@@ -495,7 +276,7 @@ void ppi_report_print_holders(const struct ppi_report *report,
 		print_waiters(&lines, holders, i, end);
 	}
 	if (!holders->count)
-		fputs(holders->who == PPI_WAKERS
+		fputs(holders->where.who == PPI_WAKERS
 		              ? " nobody waited\n"
 		              : " nothing that was waited for has a holder\n",
 		      out);

@@ -377,7 +377,7 @@ static void put_holders(struct ppi_json *json, const struct ppi_report *report,
                         const struct ppi_report_holders *holders)
 {
 	uint64_t ns, waits;
-	bool is_wakers = holders->who == PPI_WAKERS;
+	bool is_wakers = holders->where.who == PPI_WAKERS;
 
 	ppi_json_array(json, is_wakers ? "wakers" : "holders");
 	for (size_t i = 0, end; i < holders->count; i = end) {

@@ -24,6 +24,7 @@
 #include "base/vector.h"
 #include "tools/symbols/symbols.h"
 #include "tools/view/filter.h"
+#include "tools/view/holders.h"
 #include "tools/view/names.h"
 #include "tools/view/rows.h"
 #include "tools/view/wall.h"
@@ -62,6 +63,8 @@ enum ppi_screen_table {
 	PPI_SCREEN_THREADS,
 	PPI_SCREEN_PROCESSES,
 	PPI_SCREEN_WAITS,   /* by kind, and for what */
+	PPI_SCREEN_HOLDERS, /* by who held it */
+	PPI_SCREEN_WAKERS,  /* by who ended them */
 	PPI_SCREEN_LABELS,  /* values of one */
 	PPI_SCREEN_TREE,    /* of calls */
 	PPI_SCREEN_CALLERS, /* of one function, */
@@ -147,6 +150,17 @@ uint64_t ppi_screen_subject_total(const portprof_profile *profile,
 bool ppi_screen_keep_wait(const portprof_profile *profile,
                           const struct ppi_screen_wish *wish,
                           bool *is_left_out);
+
+/* Whether a table tells apart who held what was waited for, or ended the waits; and
+ * leave out what is not about that. */
+enum ppi_who ppi_screen_who(enum ppi_screen_table table);
+void ppi_screen_keep_who(const portprof_profile *profile, enum ppi_who who,
+                         bool *is_left_out);
+
+/* Rows of such a table get the function of their threads, where it is only one, in
+ * `on`, which is the holders'. False when out of memory. */
+bool ppi_screen_name_who(struct ppi_holders *holders,
+                         struct ppi_screen_rows *rows);
 
 /* Add a row that is of one state to the sums of all. */
 void ppi_screen_states_add(uint64_t states[PPI_STATES],

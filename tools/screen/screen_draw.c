@@ -343,6 +343,8 @@ static const char *head_of(const struct ppi_screen *screen, bool is_callees,
 		[PPI_SCREEN_THREADS] = "THREAD",
 		[PPI_SCREEN_PROCESSES] = "PROCESS",
 		[PPI_SCREEN_WAITS] = "WAIT",
+		[PPI_SCREEN_HOLDERS] = "WAITED FOR, HELD BY",
+		[PPI_SCREEN_WAKERS] = "WAITED, WOKEN BY",
 		[PPI_SCREEN_TREE] = "CALLS",
 	};
 
@@ -415,6 +417,10 @@ const char *ppi_screen_row_name(const struct ppi_screen *screen,
 		return row->wait;
 	case PPI_SCREEN_MODULES:
 		return row->module;
+	case PPI_SCREEN_HOLDERS:
+	case PPI_SCREEN_WAKERS:
+		return strcmp(row->on, "(none)") == 0 ? "(nobody is known)"
+		                                      : row->on;
 	case PPI_SCREEN_LABELS:
 		return row->label;
 	default:
@@ -599,7 +605,8 @@ static const struct help helps[] = {
 	{ "/ F4", "show only names that contain a text" },
 	{ "F3 S n", "search; n: the next that was found" },
 	{ "e", "the next event; of --wall: all, running, ready, blocked" },
-	{ "w i", "by what threads waited for; show idle waits, too" },
+	{ "w i", "by what threads waited for; again: by who held it, by who "
+	         "ended the wait; show idle waits, too" },
 };
 static const struct help live_helps[] = {
 	{ "p", "pause: the screen stands, recording continues" },

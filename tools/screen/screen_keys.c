@@ -118,10 +118,21 @@ static void keep_wait(struct ppi_screen *screen,
 	screen->on = on;
 }
 
+/* By what threads waited for; then by who held that, and by who ended the waits. */
+static enum ppi_screen_table next_waits(const struct ppi_screen *screen)
+{
+	if (screen->function)
+		return PPI_SCREEN_WAITS;
+	if (screen->table == PPI_SCREEN_WAITS)
+		return PPI_SCREEN_HOLDERS;
+	return screen->table == PPI_SCREEN_HOLDERS && screen->head.has_wakers
+	               ? PPI_SCREEN_WAKERS : PPI_SCREEN_WAITS;
+}
+
 static void show_waits(struct ppi_screen *screen)
 {
 	if (screen->head.has_waits)
-		show_table(screen, PPI_SCREEN_WAITS);
+		show_table(screen, next_waits(screen));
 	else
 		say(screen, screen->data->is_live
 		            ? "waits were not recorded: start top with --wall"
@@ -282,6 +293,18 @@ static void enter(struct ppi_screen *screen)
 		break;
 	case PPI_SCREEN_WAITS:
 		keep_wait(screen, row);
+		show_functions(screen);
+		break;
+	case PPI_SCREEN_HOLDERS:
+	case PPI_SCREEN_WAKERS:
+		if (strcmp(row->label, "(none)") == 0) {
+			say(screen, "nobody is known: choose a thread");
+			break;
+		}
+		free(screen->labelled);
+		screen->labelled = ppi_filter_label_of(
+			ppi_who_label(ppi_screen_who(screen->table)),
+			row->label);
 		show_functions(screen);
 		break;
 	case PPI_SCREEN_MODULES:

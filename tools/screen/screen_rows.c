@@ -64,7 +64,8 @@ static unsigned keys_of(enum ppi_screen_table table)
 	       : table == PPI_SCREEN_WAITS     ? PPI_BY_WAIT | PPI_BY_ON
 	       : table == PPI_SCREEN_PROCESSES ? PPI_BY_PROCESS
 	       : table == PPI_SCREEN_MODULES   ? PPI_BY_MODULE
-	       : table == PPI_SCREEN_LABELS    ? PPI_BY_LABEL
+	       : table == PPI_SCREEN_LABELS || ppi_screen_who(table)
+	               ? PPI_BY_LABEL
 	                                       : PPI_BY_FUNCTION | PPI_BY_MODULE;
 }
 
@@ -83,17 +84,20 @@ static bool leave_out(const struct ppi_screen_moment *moment,
 {
 	size_t count = portprof_profile_sample_count(moment->profile);
 	const char *module = wish->module ? wish->module : "";
+	enum ppi_who who = ppi_screen_who(wish->table);
 	bool is_good = true;
 
 	*is_left_out = NULL;
 	if (!wish->tid && !wish->pid && !module[0] && !wish->times &&
-	    !wish->labelled && !wish->wait)
+	    !wish->labelled && !wish->wait && !who)
 		return true;
 	*is_left_out = calloc(count + 1, sizeof(**is_left_out));
 	if (!*is_left_out)
 		return false;
 	if (wish->times)
 		ppi_filter_times(wish->times, moment->profile, *is_left_out);
+	if (who)
+		ppi_screen_keep_who(moment->profile, who, *is_left_out);
 	if (wish->labelled)
 		is_good = ppi_filter_label(wish->labelled, moment->profile,
 		                           *is_left_out);
@@ -128,9 +132,12 @@ static void close_part(struct part *part)
 static bool open_part(const struct ppi_screen_moment *moment,
                       const struct ppi_screen_wish *wish, struct part *part)
 {
+	enum ppi_who who = ppi_screen_who(wish->table);
+
 	*part = (struct part){ .view = { .profile = moment->profile,
 		                         .names = moment->names,
-		                         .label = wish->label } };
+		                         .label = who ? ppi_who_label(who)
+		                                      : wish->label } };
 	part->is_empty =
 		!moment->profile || !moment->names ||
 		wish->event >= portprof_profile_event_count(moment->profile);
@@ -463,6 +470,25 @@ static bool make_tree(const struct ppi_screen_data *data,
 	return is_good && own_text(rows);
 }
 
+/* With names of threads that held something, or ended waits, where those are rows. */
+static bool finish(const struct ppi_screen_data *data,
+                   const struct ppi_screen_wish *wish,
+                   struct ppi_screen_rows *rows)
+{
+	const struct ppi_view view = { .profile = data->all.profile,
+		                       .names = data->all.names };
+	enum ppi_who who = ppi_screen_who(wish->table);
+	struct ppi_holders holders;
+	bool is_good;
+
+	if (!who || !rows->count)
+		return own_text(rows);
+	is_good = ppi_holders_open(&holders, &view, who) &&
+	          ppi_screen_name_who(&holders, rows) && own_text(rows);
+	ppi_holders_close(&holders);
+	return is_good;
+}
+
 static bool make_table(const struct ppi_screen_data *data,
                        const struct ppi_screen_wish *wish,
                        struct tables *tables, struct ppi_screen_rows *rows)
@@ -493,7 +519,7 @@ static bool make_table(const struct ppi_screen_data *data,
 	if (rows->count)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows),
 		      compare[wish->order]);
-	return own_text(rows);
+	return finish(data, wish, rows);
 }
 
 bool ppi_screen_rows_make(const struct ppi_screen_data *data,

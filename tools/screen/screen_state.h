@@ -19,6 +19,7 @@ struct ppi_screen_head {
 	unsigned states; /* that are shown as one; 0: it is an event */
 	uint64_t state_weights[PPI_STATES];
 	bool has_waits; /* some were recorded */
+	bool has_wakers; /* and who ended them */
 	size_t event_count;
 	double recent_seconds; /* 0: since the beginning */
 	bool has_failed;

@@ -73,6 +73,37 @@ bool ppi_screen_keep_wait(const portprof_profile *profile,
 	return is_good;
 }
 
+/* ---- who held it, and who ended it ---- */
+
+enum ppi_who ppi_screen_who(enum ppi_screen_table table)
+{
+	return table == PPI_SCREEN_HOLDERS  ? PPI_HOLDERS
+	       : table == PPI_SCREEN_WAKERS ? PPI_WAKERS
+	                                    : PPI_NOBODY;
+}
+
+void ppi_screen_keep_who(const portprof_profile *profile, enum ppi_who who,
+                         bool *is_left_out)
+{
+	const portprof_profile_sample *sample;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
+		is_left_out[i] |= !ppi_who_matters(who, profile, sample);
+}
+
+bool ppi_screen_name_who(struct ppi_holders *holders,
+                         struct ppi_screen_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		rows->rows[i].on = ppi_holders_words_of(holders,
+		                                        rows->rows[i].label);
+		if (!rows->rows[i].on)
+			return false;
+	}
+	return true;
+}
+
 /* ---- columns ---- */
 
 /* Of a row that is of one state. */

@@ -212,6 +212,7 @@ static void copy_head(struct ppi_screen *screen)
 						    subject.event);
 	ppi_screen_states_sum(data->head, &subject, head);
 	head->has_waits = ppi_wall_states(data->head) != 0;
+	head->has_wakers = ppi_has_wakings(data->head);
 	origin = portprof_profile_origin_get(data->head);
 	head->is_known = event->has_stats || !data->is_live;
 	head->has_stats = event->has_stats;

@@ -9,6 +9,7 @@
  *   chains.c      how complete call chains are
  *   wall.c        running, ready and blocked time: what threads wait for
  *   life.c        the sums of those, and what threads waited for
+ *   holders.c     who held what was waited for, or ended the waits
  *   rows.c        samples folded into rows, also of callers and callees
  *   tree.c        samples added up along their call chains
  *   filter.c      which samples are left out
