@@ -102,7 +102,9 @@ struct waits_process {
 	uint64_t ran_ns;  /* all of its threads, at `ran_at_ns`, in that pass */
 	uint64_t ran_at_ns;
 	unsigned ran_pass;
+	size_t looks;       /* at its threads in that pass, and without it */
 	size_t threads;
+	uint64_t listed_ns; /* those were, for the last time */
 	/* Code that is to be told, where nobody else does. */
 	struct ppi_vector code;
 	size_t code_told;
@@ -139,6 +141,14 @@ struct waits_thread {
 	uint64_t excess_ns; /* CPU time that the kernel had not charged yet */
 	uint64_t died_ns;   /* as a record of another backend says; 0 */
 	bool has_ended;
+};
+
+/* What a pass asks of a thread that it does not look at. */
+struct waits_seat {
+	struct waits_thread *thread;
+	uint64_t next_ns;      /* of the thread, as the last look left it */
+	bool has_ended;        /* likewise */
+	portprof_life counted; /* of it, in the sum of the living */
 };
 
 /* A thread that is gone, while records of it may be read yet. */
@@ -224,7 +234,7 @@ struct waits_watch {
 	struct waits_process *processes;
 	struct waits_thread *by_id;
 	struct waits_gone *gone;
-	struct ppi_vector threads; /* of pointers */
+	struct ppi_vector threads; /* of struct waits_seat */
 	size_t cursor;     /* of the pass over them */
 	size_t held_count;
 	struct waits_sockets sockets;
@@ -235,8 +245,14 @@ struct waits_watch {
 	struct waits_times times;
 	struct waits_told told;
 	struct waits_queue queue;
-	portprof_life ended; /* of threads that are gone */
+	portprof_life living, ended; /* of threads that are there, or gone */
 };
+
+static inline struct waits_seat *ppi_waits_seat(const struct waits_watch *watch,
+                                                size_t i)
+{
+	return &PPI_AT(&watch->threads, struct waits_seat)[i];
+}
 
 /* The seams: real or simulated; NULL where there is none. Of the two at most one is
  * there. */

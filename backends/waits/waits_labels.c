@@ -93,7 +93,7 @@ void ppi_waits_forget_sets(struct waits_watch *watch,
 
 	for (size_t i = 0; i < watch->threads.count; i++) {
 		struct waits_thread *thread =
-			PPI_AT(&watch->threads, struct waits_thread *)[i];
+			ppi_waits_seat(watch, i)->thread;
 
 		if (thread->process != process)
 			continue;

@@ -251,21 +251,23 @@ static bool is_pool(const struct waits_watch *watch,
                     const struct waits_thread *thread,
                     const struct waits_place *place)
 {
-	const struct waits_thread *const *all = watch->threads.data;
-
 	if (thread->tid == thread->process->pid ||
 	    looks_again_soon(watch, thread, place))
 		return false;
-	for (size_t i = 0; i < watch->threads.count; i++)
-		if (all[i] != thread && all[i]->process == thread->process &&
-		    all[i]->at.call == WAITS_CALL_LOCK &&
-		    all[i]->tid != all[i]->process->pid &&
-		    (all[i]->at.kind == WAITS_CONDITION ||
-		     all[i]->at.kind == WAITS_IDLE) &&
-		    all[i]->at.pc == place->pc &&
-		    (all[i]->at.arguments[0] >> 4 ==
+	for (size_t i = 0; i < watch->threads.count; i++) {
+		const struct waits_thread *other =
+			ppi_waits_seat(watch, i)->thread;
+
+		if (other != thread && other->process == thread->process &&
+		    other->at.call == WAITS_CALL_LOCK &&
+		    other->tid != other->process->pid &&
+		    (other->at.kind == WAITS_CONDITION ||
+		     other->at.kind == WAITS_IDLE) &&
+		    other->at.pc == place->pc &&
+		    (other->at.arguments[0] >> 4 ==
 		             place->arguments[0] >> 4))
 			return true;
+	}
 	return false;
 }
 

@@ -13,7 +13,7 @@
 #define HEARD_WITHIN_NS (5000 * MS)
 
 /* Of many threads so many are asked for children at a time. */
-enum { CHILDREN_OF = 256, PATH_ROOM = 96 };
+enum { CHILDREN_OF = 256, LISTED_OF = 1024, PATH_ROOM = 96 };
 
 /* ---- threads and processes ---- */
 
@@ -155,9 +155,10 @@ struct waits_thread *ppi_waits_add_thread(struct waits_watch *watch,
                                           int64_t tid)
 {
 	struct waits_thread *thread = calloc(1, sizeof(*thread));
+	const struct waits_seat seat = { .thread = thread };
 
 	if (!thread ||
-	    !ppi_vector_add(&watch->threads, sizeof(thread), &thread, 1)) {
+	    !ppi_vector_add(&watch->threads, sizeof(seat), &seat, 1)) {
 		free(thread);
 		return NULL;
 	}
@@ -196,6 +197,16 @@ static uint64_t scan_all_ns(const struct waits_watch *watch)
 	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);
 }
 
+/* One thread may have gone and another come, so that there are as many as before: now
+ * and then all are listed, of many more rarely, as that costs a microsecond each. */
+static bool is_list_due(const struct waits_watch *watch,
+                        const struct waits_process *process)
+{
+	return watch->now_ns >= process->listed_ns +
+	                        scan_all_ns(watch) *
+	                                (1 + process->threads / LISTED_OF);
+}
+
 static void scan_threads(struct scan *scan, struct waits_process *process)
 {
 	char path[PATH_ROOM];
@@ -203,12 +214,11 @@ static void scan_threads(struct scan *scan, struct waits_process *process)
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task", process->pid);
 	folders = scan->watch->kernel->folders(scan->watch->kernel->self, path);
-	/* one may have gone and another come: now and then all are listed */
 	if (folders < 0 ||
 	    ((size_t)folders == process->threads && !scan->is_first &&
-	     scan->watch->now_ns < scan->watch->times.all_scanned_ns +
-	                                   scan_all_ns(scan->watch)))
+	     !is_list_due(scan->watch, process)))
 		return;
+	process->listed_ns = scan->watch->now_ns;
 	scan->process = process;
 	scan->watch->kernel->list(scan->watch->kernel->self, path, take_thread,
 	                          scan);
@@ -282,6 +292,23 @@ static void scan_cgroup(struct scan *scan, const char *cgroup)
 	free(text);
 }
 
+/* Of its first thread all that began in its process, of each the children. */
+static void scan_one(struct scan *scan, struct waits_process *process,
+                     int64_t tid)
+{
+	const struct waits_watch *watch = scan->watch;
+	const struct waits_thread *thread = ppi_waits_thread(watch, tid);
+
+	if (!thread || thread->process != process || thread->has_ended)
+		return;
+	if (tid == process->pid)
+		scan_threads(scan, process);
+	if (watch->bs->plan->follow_children && !process->is_awaited)
+		scan_children(scan, process->pid, tid);
+}
+
+/* Processes are few where threads are many, so that not all of those are gone through
+ * each time. */
 static void scan_family(struct scan *scan, bool is_full)
 {
 	struct waits_watch *watch = scan->watch;
@@ -294,19 +321,17 @@ static void scan_family(struct scan *scan, bool is_full)
 	end = scan->is_first ? SIZE_MAX : first + CHILDREN_OF;
 	if (is_full)
 		watch->times.child_scan = end;
-	/* threads that are found are behind those that were there */
-	for (size_t i = 0; i < watch->threads.count; i++) {
-		struct waits_thread *thread =
-			PPI_AT(&watch->threads, struct waits_thread *)[i];
-		struct waits_process *process = thread->process;
+	/* who is found is behind those that were there */
+	for (struct waits_process *process = watch->processes; process;
+	     process = process->hh.next)
+		scan_one(scan, process, process->pid);
+	for (size_t i = first; is_full && i < end && i < watch->threads.count;
+	     i++) {
+		const struct waits_thread *thread =
+			ppi_waits_seat(watch, i)->thread;
 
-		if (thread->tid == process->pid && !thread->has_ended)
-			scan_threads(scan, process);
-		if (watch->bs->plan->follow_children && !thread->has_ended &&
-		    !process->is_awaited &&
-		    ((is_full && i >= first && i < end) ||
-		     thread->tid == process->pid))
-			scan_children(scan, process->pid, thread->tid);
+		if (thread->tid != thread->process->pid)
+			scan_one(scan, thread->process, thread->tid);
 	}
 }
 

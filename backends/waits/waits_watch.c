@@ -35,6 +35,10 @@ enum { PATIENCE = 128, PATIENCE_OF_MANY = 32 };
 /* Many are due together, so that most passes have nobody to look at. */
 #define TOGETHER_NS (500 * MS)
 
+/* To read what all threads of a process have run costs as much as to look at one of
+ * so many. */
+enum { LOOKS_OF = 64 };
+
 /* A look takes microseconds; a longer one was interrupted. */
 enum { GLANCE_TRIES = 4 };
 #define GLANCE_MOST_NS (1 * MS)
@@ -62,18 +66,37 @@ static void add_life(const struct waits_thread *thread, uint64_t end_ns,
 	sum->unknown_ns += lifetime - known;
 }
 
+/* Of each member the sum, or what is left. */
+static void add_sums(portprof_life *sum, const portprof_life *more, bool is_less)
+{
+	const uint64_t sign = is_less ? UINT64_MAX : 1;
+
+	sum->threads += sign * more->threads;
+	sum->lifetime_ns += sign * more->lifetime_ns;
+	sum->running_ns += sign * more->running_ns;
+	sum->ready_ns += sign * more->ready_ns;
+	sum->blocked_ns += sign * more->blocked_ns;
+	sum->unknown_ns += sign * more->unknown_ns;
+}
+
+/* After a look at it. What the others had by theirs stays in the sum, so that nobody
+ * goes through all threads for it. */
+static void count_life(struct waits_watch *watch, struct waits_seat *seat)
+{
+	const struct waits_thread *thread = seat->thread;
+	portprof_life life = { 0 };
+
+	if (thread->is_met && !thread->process->is_awaited)
+		add_life(thread, thread->looked_ns, &life);
+	add_sums(&watch->living, &seat->counted, true);
+	add_sums(&watch->living, &life, false);
+	seat->counted = life;
+}
+
 static void sum_up(struct waits_watch *watch)
 {
-	portprof_life sum = watch->ended;
-
-	for (size_t i = 0; i < watch->threads.count; i++) {
-		const struct waits_thread *thread =
-			PPI_AT(&watch->threads, struct waits_thread *)[i];
-
-		if (thread->is_met && !thread->process->is_awaited)
-			add_life(thread, thread->looked_ns, &sum);
-	}
-	watch->bs->life = sum;
+	watch->bs->life = watch->ended;
+	add_sums(&watch->bs->life, &watch->living, false);
 }
 
 static void drop_thread(struct waits_watch *watch, struct waits_thread *thread)
@@ -89,8 +112,9 @@ static void drop_thread(struct waits_watch *watch, struct waits_thread *thread)
 }
 
 /* Its last moments, from the last look on, nobody knows. */
-static void end_life(struct waits_watch *watch, struct waits_thread *thread)
+static void end_life(struct waits_watch *watch, struct waits_seat *seat)
 {
+	struct waits_thread *thread = seat->thread;
 	uint64_t died = !thread->has_ended ? thread->looked_ns :
 	                thread->died_ns > thread->looked_ns
 	                        ? thread->died_ns : watch->now_ns;
@@ -100,16 +124,17 @@ static void end_life(struct waits_watch *watch, struct waits_thread *thread)
 		ppi_waits_remember_gone(watch, thread, died);
 	}
 	thread->is_met = false;
+	count_life(watch, seat);
 }
 
 /* One that has ended, and whose parent has not asked for it yet, is still shown: it is
  * kept until it is not, or it would be found again as another one. */
-static bool lay_out(struct waits_watch *watch, struct waits_thread *thread)
+static bool lay_out(struct waits_watch *watch, struct waits_seat *seat)
 {
-	if (thread->at.phase != WAITS_OVER || watch->is_last)
+	if (seat->thread->at.phase != WAITS_OVER || watch->is_last)
 		return false;
-	end_life(watch, thread);
-	thread->has_ended = false;
+	end_life(watch, seat);
+	seat->has_ended = seat->thread->has_ended = false;
 	return true;
 }
 
@@ -118,10 +143,10 @@ bool ppi_waits_is_laid_out(const struct waits_thread *thread)
 	return !thread->is_met && thread->at.phase == WAITS_OVER;
 }
 
-static void bury(struct waits_watch *watch, struct waits_thread *thread)
+static void bury(struct waits_watch *watch, struct waits_seat *seat)
 {
-	end_life(watch, thread);
-	drop_thread(watch, thread);
+	end_life(watch, seat);
+	drop_thread(watch, seat->thread);
 }
 
 /* ---- a look ---- */
@@ -191,7 +216,11 @@ static int read_place(struct waits_watch *watch, struct waits_thread *thread,
 	return 0;
 }
 
-/* What its threads have run, read once a pass. */
+/*
+ * What its threads have run, read once a pass. The kernel goes through all of them for
+ * that, so that of many some are looked at without it first, which costs as much: where
+ * few are due, as when others sleep on, it is not read at all. 0: it is not known.
+ */
 static uint64_t process_ran_ns(struct waits_watch *watch,
                                struct waits_process *process)
 {
@@ -199,6 +228,11 @@ static uint64_t process_ran_ns(struct waits_watch *watch,
 
 	if (process->ran_pass != watch->times.pass) {
 		process->ran_pass = watch->times.pass;
+		process->looks = process->ran_ns = 0;
+	}
+	if (process->ran_ns)
+		return process->ran_ns;
+	if (process->looks++ == process->threads / LOOKS_OF) {
 		process->ran_at_ns = kernel->now_ns(kernel->self);
 		process->ran_ns = kernel->process_cpu_ns(kernel->self,
 		                                         process->pid);
@@ -387,7 +421,9 @@ static bool begin_pass(struct waits_watch *watch)
 
 	watch->times.pass++;
 	watch->times.earliest_ns = UINT64_MAX;
-	ppi_waits_read_clock(watch);
+	/* before anything else: who has just begun to run has a fresh one */
+	if (earliest <= watch->now_ns)
+		ppi_waits_read_clock(watch);
 	ppi_waits_scan(watch, false);
 	if (earliest > watch->now_ns && watch->times.earliest_ns != 0 &&
 	    !watch->is_last) {
@@ -395,6 +431,7 @@ static bool begin_pass(struct waits_watch *watch)
 		plan_pass(watch);
 		return false;
 	}
+	ppi_waits_read_clock(watch);
 	watch->is_passing = true;
 	watch->cursor = 0;
 	return true;
@@ -420,15 +457,16 @@ static void say_why(struct waits_watch *watch)
 
 static void end_pass(struct waits_watch *watch)
 {
-	struct waits_thread **all = watch->threads.data;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < watch->threads.count; i++)
-		if ((all[i]->has_ended && !lay_out(watch, all[i])) ||
-		    watch->is_last)
-			bury(watch, all[i]);
-		else
-			all[kept++] = all[i];
+	for (size_t i = 0; i < watch->threads.count; i++) {
+		struct waits_seat *seat = ppi_waits_seat(watch, i);
+
+		if ((seat->has_ended && !lay_out(watch, seat)) || watch->is_last)
+			bury(watch, seat);
+		else if (kept++ != i)
+			*ppi_waits_seat(watch, kept - 1) = *seat;
+	}
 	watch->threads.count = kept;
 	ppi_waits_forget_gone(watch, watch->now_ns);
 	sum_up(watch);
@@ -446,22 +484,34 @@ static void restart(struct waits_watch *watch)
 	watch->resets = watch->bs->resets;
 	memset(&watch->ended, 0, sizeof(watch->ended));
 	for (size_t i = 0; i < watch->threads.count; i++) {
-		struct waits_thread *thread =
-			PPI_AT(&watch->threads, struct waits_thread *)[i];
+		struct waits_seat *seat = ppi_waits_seat(watch, i);
+		struct waits_thread *thread = seat->thread;
 
 		thread->first = thread->last;
 		thread->since_ns = thread->looked_ns;
 		thread->told_ns = thread->excess_ns = 0;
 		thread->pending_ns = 0;
 		thread->owed_ns = 0;
+		count_life(watch, seat);
 	}
 }
 
 static bool is_due(const struct waits_watch *watch,
-                   const struct waits_thread *thread)
+                   const struct waits_seat *seat)
 {
-	return thread->next_ns <= watch->now_ns ||
-	       (watch->is_last && thread->next_ns != UINT64_MAX);
+	return seat->next_ns <= watch->now_ns ||
+	       (watch->is_last && seat->next_ns != UINT64_MAX);
+}
+
+/* Of many most are not due: these are not touched. */
+static bool look_at_seat(struct waits_watch *watch, struct waits_seat *seat)
+{
+	if (!look(watch, seat->thread))
+		return false;
+	seat->next_ns = seat->thread->next_ns;
+	seat->has_ended = seat->thread->has_ended;
+	count_life(watch, seat);
+	return true;
 }
 
 bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
@@ -484,19 +534,18 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 			return true;
 	}
 	while (ppi_waits_pass_on(watch, room)) {
-		struct waits_thread *thread;
+		struct waits_seat *seat;
 
 		if (watch->cursor == watch->threads.count) {
 			end_pass(watch);
 			return true;
 		}
-		thread = PPI_AT(&watch->threads,
-		                struct waits_thread *)[watch->cursor];
-		if (is_due(watch, thread) && !look(watch, thread))
+		seat = ppi_waits_seat(watch, watch->cursor);
+		if (is_due(watch, seat) && !look_at_seat(watch, seat))
 			continue;
 		watch->cursor++;
-		if (thread->next_ns < watch->times.earliest_ns)
-			watch->times.earliest_ns = thread->next_ns;
+		if (seat->next_ns < watch->times.earliest_ns)
+			watch->times.earliest_ns = seat->next_ns;
 	}
 	return false;
 }
@@ -575,8 +624,7 @@ void ppi_waits_watch_close(struct waits_watch *watch)
 	struct waits_process *process, *next;
 
 	for (size_t i = 0; i < watch->threads.count; i++)
-		drop_thread(watch, PPI_AT(&watch->threads,
-		                          struct waits_thread *)[i]);
+		drop_thread(watch, ppi_waits_seat(watch, i)->thread);
 	ppi_vector_free(&watch->threads);
 	HASH_ITER(hh, watch->processes, process, next)
 		ppi_waits_forget_process(watch, process);

@@ -76,7 +76,7 @@ check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_library tests/unit/test_otel \
 	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
-	tests/unit/test_charges
+	tests/unit/test_waits_idle tests/unit/test_charges
 TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_clock \
@@ -84,7 +84,7 @@ TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_library tests/unit/test_otel \
 	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
-	tests/unit/test_charges
+	tests/unit/test_waits_idle tests/unit/test_charges
 endif
 # A tracing library in the program, and one that is loaded late.
 tests_unit_test_otel_reach_SOURCES = tests/unit/test_otel_reach.c \
@@ -101,4 +101,5 @@ tests_unit_test_waits_files_SOURCES = tests/unit/test_waits_files.c \
 	$(WAITS_RUN)
 tests_unit_test_waits_frames_SOURCES = tests/unit/test_waits_frames.c \
 	$(WAITS_RUN)
+tests_unit_test_waits_idle_SOURCES = tests/unit/test_waits_idle.c $(WAITS_RUN)
 tests_unit_test_charges_SOURCES = tests/unit/test_charges.c $(WAITS_RUN)

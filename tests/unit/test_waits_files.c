@@ -510,7 +510,8 @@ static void who_looks_again_soon_is_not_idle(void **state)
 	};
 	struct waits_thread one = { .tid = OTHER, .process = &process };
 	struct waits_thread two = { .tid = OTHER + 1, .process = &process };
-	struct waits_thread *list[] = { &one, &two };
+	const struct waits_seat list[] = { { .thread = &one },
+		                           { .thread = &two } };
 	long limit[2];
 
 	(void)state;

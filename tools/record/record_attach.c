@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_EVERY_MS = 20 };
+enum { LOOK_EVERY_MS = 20, LOOK_PATIENCE = 256, LOOK_MOST_MS = 100 };
 
 /* Why it ended. */
 enum reason { TARGET_ENDED, COMMAND_ENDED, WAS_TOLD, TIME_IS_UP };
@@ -28,7 +28,7 @@ struct attach {
 	struct ppi_child child;
 	bool has_child;
 	portprof_session *session;
-	uint64_t ends_ms; /* CLOCK_MONOTONIC; UINT64_MAX: not by time */
+	uint64_t began_ms, ends_ms; /* CLOCK_MONOTONIC; UINT64_MAX: not by time */
 };
 
 /* ---- whom ---- */
@@ -160,9 +160,25 @@ static enum reason show_until_end(struct attach *attach)
 	return reason;
 }
 
+/* Longer and longer, by so small a part of what is recorded that nobody misses it; not
+ * beyond the time that it takes. */
+static void take_nap(const struct attach *attach)
+{
+	uint64_t now = now_ms(), ms = LOOK_EVERY_MS;
+	struct timespec nap = { 0 };
+
+	if (!attach->has_child) /* whose end is to be exact */
+		ms += (now - attach->began_ms) / LOOK_PATIENCE;
+	if (ms > LOOK_MOST_MS)
+		ms = LOOK_MOST_MS;
+	if (now + ms > attach->ends_ms)
+		ms = attach->ends_ms > now ? attach->ends_ms - now + 1 : 1;
+	nap.tv_nsec = (long)ms * 1000000;
+	nanosleep(&nap, NULL);
+}
+
 static enum reason wait_for_end(struct attach *attach)
 {
-	const struct timespec nap = { .tv_nsec = LOOK_EVERY_MS * 1000000L };
 	portprof_stats stats = { .size = sizeof(stats) };
 	bool is_shown = !attach->record->options.is_quiet &&
 	                !attach->has_child && !attach->record->push &&
@@ -178,7 +194,7 @@ static enum reason wait_for_end(struct attach *attach)
 			ppi_push_turn(attach->record->push, &attach->session,
 			              100);
 		else
-			nanosleep(&nap, NULL);
+			take_nap(attach);
 	}
 	if (is_shown)
 		ppi_progress_end();
@@ -240,6 +256,7 @@ static int run(struct attach *attach)
 		return PPI_EXIT_RECORD;
 	}
 	say_missing(attach);
+	attach->began_ms = now_ms();
 	attach->ends_ms = end_by_time(&record->settings);
 	status = release(attach, &before);
 	if (status)

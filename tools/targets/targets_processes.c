@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,33 +32,30 @@ struct status {
 /* For the stat of a process the kernel adds up all of its threads each time; that of its
  * first thread has the same in the fields that are read here (fs/proc/array.c,
  * do_task_stat). */
-static FILE *open_stat(int64_t id)
+static int open_stat(int64_t id)
 {
 	char path[64];
-	FILE *file;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/stat", (long long)id,
 	         (long long)id);
-	file = fopen(path, "re");
-	if (file)
-		return file;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
 	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)id);
-	return fopen(path, "re");
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* Fields of /proc/ID/stat by proc_pid_stat(5): state is the third, the number
  * of threads the 20th, the start time the 22nd. The second, a name, may hold
  * anything. */
-static bool read_status(int64_t id, struct status *status)
+static bool read_stat(int fd, struct status *status)
 {
-	FILE *file = open_stat(id);
 	char text[1024], *fields;
-	size_t got;
+	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
 
-	if (!file)
+	if (got <= 0)
 		return false;
-	got = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
 	text[got] = '\0';
 	fields = strrchr(text, ')');
 	return fields &&
@@ -65,6 +63,36 @@ static bool read_status(int64_t id, struct status *status)
 	              " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 	              "%*s %*s %*s %*s %llu %*s %llu",
 	              &status->state, &status->threads, &status->began) == 3;
+}
+
+static bool read_status(int64_t id, struct status *status)
+{
+	int fd = open_stat(id);
+	bool is_read;
+
+	if (fd < 0)
+		return false;
+	is_read = read_stat(fd, status);
+	close(fd);
+	return is_read;
+}
+
+/*
+ * Who is watched is asked for fifty times a second, and to open the file costs most
+ * of that. It stays that process's, which it cannot be read of once that is gone.
+ */
+static bool read_status_again(int64_t id, struct status *status)
+{
+	static int64_t held_id;
+	static int held = -1;
+
+	if (held >= 0 && held_id == id && read_stat(held, status))
+		return true;
+	if (held >= 0)
+		close(held);
+	held = open_stat(id);
+	held_id = id;
+	return held >= 0 && read_stat(held, status);
 }
 
 /* A first thread that has ended stays as long as others of its process run;
@@ -127,7 +155,7 @@ bool ppi_watch_has_ended(const struct ppi_watch *watch)
 {
 	struct status status;
 
-	return !read_status(watch->id, &status) ||
+	return !read_status_again(watch->id, &status) ||
 	       status.began != watch->began ||
 	       !is_alive(&status, watch->is_thread);
 }
