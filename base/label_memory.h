@@ -114,8 +114,9 @@ void ppi_label_memory_announce(int fd);
 
 /* ---- changes ---- */
 
-/* The calling thread's part of it. */
+/* The calling thread's part of it, at one place: each is as far away as the place is. */
 struct ppi_label_mine {
+	const struct portprof_label_set *set; /* that it has entered */
 	_Atomic(struct ppi_label_thread *) slot; /* NULL: it has none yet */
 	const volatile unsigned char *is_here; /* 0 in a forked child, and until
 	                                        * the slot is shown */

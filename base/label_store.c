@@ -280,7 +280,7 @@ static void renew_in_child(void)
 	atomic_store(&own.store, store);
 	ppi_otel_renew();
 	if (store && current)
-		ppi_label_change(current);
+		ppi_label_change(current, NULL);
 }
 
 static void lock_own(void)
@@ -386,7 +386,7 @@ static bool be_known(void)
 	return store && mine.slot;
 }
 
-void ppi_label_change_slowly(uint32_t number)
+const void *ppi_label_change_slowly(uint32_t number, const void *answer)
 {
 	int kept_errno = errno;
 	uint64_t from;
@@ -402,6 +402,7 @@ void ppi_label_change_slowly(uint32_t number)
 			ppi_label_put(mine.slot, number);
 	}
 	errno = kept_errno;
+	return answer;
 }
 
 /* ---- readers of this process ---- */

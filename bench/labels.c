@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What entering a set of labels costs, beside an uncontended atomic store in the same
- * run: while nobody measures, with a session of each backend of this process, and with
- * a push and a pop. The median of several rounds by the thread's own clock.
+ * run, and a call of the library that does nothing: while nobody measures, with a session
+ * of each backend of this process, and with a push and a pop. The median of several
+ * rounds by the thread's own clock.
  *
  * usage: labels [rounds]
  */
@@ -25,6 +26,12 @@ static void store(void)
 {
 	for (uintptr_t i = 0; i < TURNS; i++)
 		atomic_store(&word, i);
+}
+
+static void call(void)
+{
+	for (unsigned i = 0; i < TURNS; i++)
+		portprof_label_current();
 }
 
 static void enter(void)
@@ -67,12 +74,13 @@ static double median_ns(void (*work)(void), unsigned turns, unsigned rounds)
 static void measure(const char *what, unsigned rounds)
 {
 	double stores = median_ns(store, TURNS, rounds);
+	double calls = median_ns(call, TURNS, rounds);
 	double enters = median_ns(enter, TURNS, rounds);
 	double pushes = median_ns(push, PUSHES, rounds);
 
 	printf("%-8s  enter %6.2f ns  atomic store %5.2f ns  ratio %5.2f  "
-	       "push and pop %6.1f ns\n", what, enters, stores, enters / stores,
-	       pushes);
+	       "call %5.2f ns  push and pop %6.1f ns\n", what, enters, stores,
+	       enters / stores, calls, pushes);
 }
 
 static void ignore(const portprof_batch *batch, void *context)

@@ -41,7 +41,7 @@ static _Atomic uint32_t set_count, pushed_count;
 #define OTHER "(other)"
 static const portprof_label_set others = { .number = PPI_LABELS_OTHER };
 
-static _Thread_local PPI_AT_ONCE const portprof_label_set *current;
+#define current ppi_label_mine.set
 
 /* ---- text: keys and values, in the order of keys ---- */
 
@@ -289,19 +289,26 @@ size_t ppi_label_list(const portprof_label_set *set, portprof_label *labels)
 /* ---- threads ---- */
 
 /* Where no set was ever made there is none to leave. */
+static const portprof_label_set *enter_none(void)
+{
+	const portprof_label_set *before = current;
+
+	if (!before)
+		return NULL;
+	current = NULL;
+	ppi_otel_record = NULL;
+	return ppi_label_change(PPI_LABELS_NONE, before);
+}
+
 static inline const portprof_label_set *enter(const portprof_label_set *set)
 {
 	const portprof_label_set *before = current;
 
+	if (!set)
+		return enter_none();
 	current = set;
-	if (set) {
-		ppi_otel_record = set->otel;
-		ppi_label_change(set->number);
-	} else if (before) {
-		ppi_otel_record = NULL;
-		ppi_label_change(PPI_LABELS_NONE);
-	}
-	return before;
+	ppi_otel_record = set->otel;
+	return ppi_label_change(set->number, before);
 }
 
 const portprof_label_set *portprof_label_enter(const portprof_label_set *set)

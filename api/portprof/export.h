@@ -16,6 +16,17 @@
 #define PORTPROF_API
 #endif
 
+/* A function that is called every few nanoseconds: the call goes straight to it, not
+ * through the stub of late binding, which is a jump more. */
+#ifdef __has_attribute
+#if __has_attribute(noplt)
+#define PORTPROF_NO_STUB __attribute__((noplt))
+#endif
+#endif
+#ifndef PORTPROF_NO_STUB
+#define PORTPROF_NO_STUB
+#endif
+
 /* A cast in an inline function of these headers: C++ warns of C's own. */
 #ifdef __cplusplus
 #define PORTPROF_CAST(type, value) static_cast<type>(value)

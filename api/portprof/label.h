@@ -46,12 +46,13 @@ portprof_label_set_new(const portprof_label *labels, size_t count);
  * it was in is returned, for portprof_label_leave. Takes some nanoseconds, with and
  * without a session. Any thread; async-signal-safe. Since 0.1.
  */
-PORTPROF_API const portprof_label_set *
+PORTPROF_API PORTPROF_NO_STUB const portprof_label_set *
 portprof_label_enter(const portprof_label_set *set);
 
 /* Back to what portprof_label_enter returned. Any thread; async-signal-safe. Since
  * 0.1. */
-PORTPROF_API void portprof_label_leave(const portprof_label_set *before);
+PORTPROF_API PORTPROF_NO_STUB void
+portprof_label_leave(const portprof_label_set *before);
 
 /* The set that the calling thread is in: a thread that works for it enters it,
  * too. Any thread; async-signal-safe. Since 0.1. */

@@ -31,7 +31,7 @@ tidy() {
 # Functions, and pointers to functions that have a name.
 declared() {
 	squeeze "$1" | tr '{};' '[\n*]' |
-		sed -n 's/^ *PORTPROF_API //p; s/^ *static inline //p
+		sed -n 's/^ *PORTPROF_API \(PORTPROF_NO_STUB \)\{0,1\}//p; s/^ *static inline //p
 			/^ *typedef [^(]*(\*/p' | tidy
 }
 
@@ -63,7 +63,7 @@ parts_of() {
 	{
 		squeeze "$1" | grep -Eo 'PORTPROF_[A-Z0-9_]+' || :
 		sed -n 's/^#define \(PORTPROF_[A-Z0-9_]*\).*/\1/p' "$1"
-	} | grep -v -e '_H$' -e '^PORTPROF_\(API\|CAST\)$' || :
+	} | grep -v -e '_H$' -e '^PORTPROF_\(API\|CAST\|NO_STUB\)$' || :
 }
 
 words() {
