@@ -112,6 +112,8 @@ has "help with an unknown verb: what may be meant" 'did you mean stat[?]$' \
 try help
 same "help alone: status" 0 "$status"
 has "help alone: the verbs" '^  record ' "$tmp/out"
+wrong report "--color: 'alwasy' is not auto, always or never; did you mean always[?]$" \
+	--color alwasy
 wrong record 'there is no option --frequncy; did you mean --frequency[?]$' \
 	--frequncy 9
 wrong record 'there is no option --zzzzzzzz$' --zzzzzzzz

@@ -224,6 +224,12 @@ rejected "report of an empty file" 1 'nothing.pb.gz. is empty.*record -o' \
 rejected "report of an empty folder" 1 'without parts' -i empty
 rejected "report by an unknown key" 2 "'colour' is not function" \
 	--sort module,colour
+rejected "report by a label with a letter wrong" 2 \
+	'did you mean label:endpoint[?]$' --sort module,lable:endpoint
+rejected "report by a label without a name" 2 'did you mean label:NAME[?]$' \
+	--sort label
+rejected "report by a key with letters exchanged" 2 'did you mean function[?]$' \
+	--sort fucntion
 rejected "report of a file that is gone, by its name alone" 1 \
 	"there is no file .x\.pb\.gz.*record -o x\.pb\.gz" x.pb.gz
 rejected "report of no number of rows" 2 "is not a number" -n -3
