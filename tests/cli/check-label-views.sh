@@ -114,11 +114,29 @@ if [ "$status" -eq 0 ]; then
 fi
 
 if command -v go >/dev/null && go tool pprof -help >/dev/null 2>&1; then
-	go tool pprof -tags a.pb.gz >"$tmp/tags" 2>/dev/null
+	go tool pprof -tags -unit ns a.pb.gz >"$tmp/tags" 2>/dev/null
 	has "go tool pprof has the tag" 'endpoint: ' "$tmp/tags"
-	go tool pprof -raw -tagfocus 'endpoint=/cart' a.pb.gz 2>/dev/null |
-		awk '/^ +[0-9]+ +[0-9]+:/ { sum += $2 } END { printf "%d", sum }' >"$tmp/go"
-	same "and the same weight" "$cart" "$(cat "$tmp/go")"
+	for key in endpoint tenant; do
+		report -q -n 0 -x ';' -s label:$key -i a.pb.gz
+		# what has the label; in parentheses is what has none
+		awk -F ';' '
+		FNR == 1 { for (i = 1; i <= NF; i++) { if ($i == "label") at = i; if ($i == "self") n = i }; next }
+		$at !~ /^\(/ { printf "%s %d\n", $at, $n }' "$tmp/report" |
+			sort >"$tmp/rows"
+		awk -v key="$key:" '
+		/: Total / { is_in = $1 == key; next }
+		is_in && NF { print $NF, $1 + 0 }' "$tmp/tags" |
+			sort >"$tmp/by_go"
+		check "$key: there are values" test -s "$tmp/rows"
+		same "$key: -tags has the same values and weights" \
+			"$(cat "$tmp/rows")" "$(cat "$tmp/by_go")"
+		while read -r value weight; do
+			go tool pprof -raw -tagfocus "$key=$value" a.pb.gz 2>/dev/null |
+				awk '/^ +[0-9]+ +[0-9]+:/ { sum += $2 } END { printf "%d", sum }' >"$tmp/go"
+			same "$key=$value: -tagfocus has the same weight" "$weight" \
+				"$(cat "$tmp/go")"
+		done <"$tmp/rows"
+	done
 else
 	skip "go tool pprof agrees" "no go"
 fi
