@@ -190,15 +190,23 @@ portprof_status portprof_config_add_label_histogram(
 		                            .bin_unit = unit,
 		                            .labels = labels };
 	portprof_label list[PORTPROF_LABELS_MAX];
+	size_t label_count = ppi_label_list(labels, list);
 
 	if (!config || !ranges)
 		return ppi_refuse_null("portprof_config_add_label_histogram",
 		                       config ? "ranges" : "config");
-	if (!labels || ppi_label_list(labels, list) == 0)
+	if (label_count == 0)
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
 		                  "the set has no labels: a histogram without "
-		                  "them is portprof_config_add_histogram, and "
-		                  "of very many sets the last ones have none");
+		                  "them is portprof_config_add_histogram");
+	for (size_t i = 0; i < label_count; i++)
+		if (strcmp(list[i].value, PPI_LABEL_OTHER) == 0)
+			return ppi_refuse(
+				PORTPROF_E_INVALID, "add histogram",
+				"the value of '%.60s' is " PPI_LABEL_OTHER
+				", as in all sets that a process makes after "
+				"very many: make the set earlier",
+				list[i].key);
 	return add_histogram(config, &request, ranges, count);
 }
 

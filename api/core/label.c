@@ -38,7 +38,6 @@ enum {
 static _Atomic(struct portprof_label_set *) buckets[BUCKETS];
 static _Atomic uint32_t set_count, pushed_count;
 
-#define OTHER "(other)"
 static const portprof_label_set others = { .number = PPI_LABELS_OTHER };
 
 #define current ppi_label_mine.set
@@ -190,7 +189,7 @@ static void forget_values(struct text *text)
 
 	other.bytes = other.labels = 0;
 	for (size_t at = 0; at < text->bytes; at += pair_bytes(text->text + at))
-		put(&other, text->text + at, OTHER);
+		put(&other, text->text + at, PPI_LABEL_OTHER);
 	*text = other;
 }
 
@@ -276,7 +275,7 @@ size_t ppi_label_list(const portprof_label_set *set, portprof_label *labels)
 	size_t count = 0;
 
 	if (set == &others)
-		labels[count++] = (portprof_label){ OTHER, OTHER };
+		labels[count++] = (portprof_label){ PPI_LABEL_OTHER, PPI_LABEL_OTHER };
 	for (size_t at = 0; set && at < set->bytes;
 	     at += pair_bytes(set->text + at))
 		labels[count++] = (portprof_label){

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Each value of sets beyond the limit. */
+#define PPI_LABEL_OTHER "(other)"
+
 /* The one set of its labels, whether they were entered or pushed; NULL: none. */
 const portprof_label_set *ppi_label_plain(const portprof_label_set *set);
 

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 /* ---- profil(2) bins over many ranges, saturating ---- */
 
 /* Weight that does not fill a tick yet waits here for the next sample, so
@@ -177,18 +180,21 @@ static enum ppi_verdict bin_sample(struct ppi_sink *sink,
 
 /* ---- whose samples ---- */
 
+/* Sets of a process that have the labels, or had them. */
+struct wanted_process {
+	uint32_t pid;
+	struct ppi_pool sets;   /* numbers, uint64_t */
+	struct ppi_vector have; /* bool, in that order: has the labels */
+	UT_hash_handle hh;
+};
+
 /* A histogram of labels: the sets that have them, of which records tell before
- * samples have them (portprof_record.label_set). */
+ * samples have them (portprof_record.label_set). What a process had goes with it. */
 struct wanted_sets {
 	portprof_label labels[PORTPROF_LABELS_MAX];
 	size_t label_count;
-	uint32_t own_pid;       /* of records without a process */
-	struct ppi_pool sets;   /* struct set_key */
-	struct ppi_vector have; /* bool, in that order: has the labels */
-};
-
-struct set_key {
-	uint64_t pid, number;
+	uint32_t own_pid; /* of records without a process */
+	struct wanted_process *processes, *last; /* last: of the record before */
 };
 
 static uint32_t pid_of(const struct wanted_sets *wanted,
@@ -213,12 +219,56 @@ static struct wanted_sets *new_wanted(const struct ppi_sink *sink,
 	return wanted;
 }
 
+static struct wanted_process *find_process(struct wanted_sets *wanted,
+                                           uint32_t pid)
+{
+	struct wanted_process *process = wanted->last;
+
+	if (process && process->pid == pid)
+		return process;
+	HASH_FIND(hh, wanted->processes, &pid, sizeof(pid), process);
+	if (process)
+		wanted->last = process;
+	return process;
+}
+
+static struct wanted_process *add_process(struct wanted_sets *wanted,
+                                          uint32_t pid)
+{
+	struct wanted_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	HASH_ADD(hh, wanted->processes, pid, sizeof(pid), process);
+	if (!process->hh.tbl) { /* out of memory */
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
+static void forget_process(struct wanted_sets *wanted,
+                           struct wanted_process *process)
+{
+	if (!process)
+		return;
+	if (wanted->last == process)
+		wanted->last = NULL;
+	HASH_DEL(wanted->processes, process);
+	ppi_pool_free(&process->sets);
+	ppi_vector_free(&process->have);
+	free(process);
+}
+
 static void free_wanted(struct wanted_sets *wanted)
 {
+	struct wanted_process *process, *next;
+
 	if (!wanted)
 		return;
-	ppi_pool_free(&wanted->sets);
-	ppi_vector_free(&wanted->have);
+	HASH_ITER(hh, wanted->processes, process, next)
+		forget_process(wanted, process);
 	free(wanted);
 }
 
@@ -244,41 +294,54 @@ static bool has_label(const char *text, size_t bytes,
 static void note_set(struct wanted_sets *wanted, uint32_t pid, uint64_t number,
                      bool has_all)
 {
-	const struct set_key key = { pid, number };
-	uint32_t at = ppi_pool_find(&wanted->sets, &key, sizeof(key));
+	struct wanted_process *process = find_process(wanted, pid);
+	uint32_t at;
 
+	if (!process && has_all)
+		process = add_process(wanted, pid);
+	if (!process)
+		return;
+	at = ppi_pool_find(&process->sets, &number, sizeof(number));
 	if (at == PPI_NONE && has_all &&
-	    ppi_vector_add(&wanted->have, sizeof(has_all), &has_all, 1)) {
-		at = ppi_pool_enter(&wanted->sets, &key, sizeof(key));
-		wanted->have.count -= at == PPI_NONE; /* out of memory */
+	    ppi_vector_add(&process->have, sizeof(has_all), &has_all, 1)) {
+		at = ppi_pool_enter(&process->sets, &number, sizeof(number));
+		process->have.count -= at == PPI_NONE; /* out of memory */
 	}
 	if (at != PPI_NONE)
-		PPI_AT(&wanted->have, bool)[at] = has_all;
+		PPI_AT(&process->have, bool)[at] = has_all;
 }
 
-/* The numbers of a program's sets are another's after an exec. A forked child has
- * those of its parent. */
+/* A forked child has the sets of its parent. */
+static void inherit_sets(struct wanted_sets *wanted, uint32_t pid,
+                         uint32_t parent_pid)
+{
+	struct wanted_process *parent = find_process(wanted, parent_pid);
+	size_t count = parent ? ppi_pool_count(&parent->sets) : 0, bytes;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (PPI_AT(&parent->have, bool)[i])
+			note_set(wanted, pid,
+			         *(const uint64_t *)ppi_pool_key(
+					 &parent->sets, i, &bytes),
+			         true);
+}
+
+/* The numbers of a program's sets are another's after an exec, and those of a process
+ * that has ended may be another process's. This one may outlive its first thread. */
 static void see_process(struct wanted_sets *wanted, uint32_t pid,
                         const portprof_record *record)
 {
-	bool is_fork = record->kind == PORTPROF_RECORD_FORK;
-	size_t count = ppi_pool_count(&wanted->sets), bytes;
+	bool is_fork = record->kind == PORTPROF_RECORD_FORK &&
+	               record->address != pid;
+	bool is_exec = record->kind == PORTPROF_RECORD_THREAD &&
+	               (record->valid & PORTPROF_FIELD_EXEC);
+	bool is_end = record->kind == PORTPROF_RECORD_EXIT &&
+	              record->pid == record->tid && pid != wanted->own_pid;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct set_key *key =
-			ppi_pool_key(&wanted->sets, i, &bytes);
-
-		if (key->pid == pid)
-			PPI_AT(&wanted->have, bool)[i] = false;
-	}
-	for (uint32_t i = 0; i < count && is_fork; i++) {
-		const struct set_key *key =
-			ppi_pool_key(&wanted->sets, i, &bytes);
-
-		if (key->pid == record->address &&
-		    PPI_AT(&wanted->have, bool)[i])
-			note_set(wanted, pid, key->number, true);
-	}
+	if (is_fork || is_exec || is_end)
+		forget_process(wanted, find_process(wanted, pid));
+	if (is_fork)
+		inherit_sets(wanted, pid, (uint32_t)record->address);
 }
 
 static void learn_sets(struct wanted_sets *wanted, const portprof_batch *batch,
@@ -288,31 +351,29 @@ static void learn_sets(struct wanted_sets *wanted, const portprof_batch *batch,
 	size_t bytes, found = 0;
 	const char *text = portprof_batch_labels(batch, record, &bytes);
 
-	if (text) {
-		while (found < wanted->label_count &&
-		       has_label(text, bytes, &wanted->labels[found]))
-			found++;
-		note_set(wanted, pid, record->address,
-		         found == wanted->label_count);
-	} else if (record->kind == PORTPROF_RECORD_THREAD
-	                   ? record->valid & PORTPROF_FIELD_EXEC
-	                   : record->kind == PORTPROF_RECORD_FORK &&
-	                             record->address != pid) {
+	if (!text) {
 		see_process(wanted, pid, record);
+		return;
 	}
+	while (found < wanted->label_count &&
+	       has_label(text, bytes, &wanted->labels[found]))
+		found++;
+	note_set(wanted, pid, record->address, found == wanted->label_count);
 }
 
-static bool is_wanted(const struct wanted_sets *wanted,
-                      const portprof_record *record)
+static bool is_wanted(struct wanted_sets *wanted, const portprof_record *record)
 {
-	const struct set_key key = { pid_of(wanted, record),
-		                     record->label_set };
+	const struct wanted_process *process;
+	const uint64_t number = record->label_set;
 	uint32_t at;
 
 	if (!(record->valid & PORTPROF_FIELD_LABELS))
 		return false;
-	at = ppi_pool_find(&wanted->sets, &key, sizeof(key));
-	return at != PPI_NONE && PPI_AT(&wanted->have, bool)[at];
+	process = find_process(wanted, pid_of(wanted, record));
+	if (!process)
+		return false;
+	at = ppi_pool_find(&process->sets, &number, sizeof(number));
+	return at != PPI_NONE && PPI_AT(&process->have, bool)[at];
 }
 
 /* ---- the sinks ---- */

@@ -63,7 +63,8 @@ PORTPROF_API portprof_status portprof_config_add_histogram(
  * whatever others it has: a histogram of one endpoint or tenant. All other samples are
  * outside, also those of which nobody knows the set (contract clauses LABEL-1 and -2).
  * Backends that do not report threads and times are refused. E_INVALID, too, for the
- * empty set, and for one that is "(other)".
+ * empty set, and for one with a value "(other)": it was made after very many others, and
+ * has lost its own.
  */
 PORTPROF_API portprof_status portprof_config_add_label_histogram(
 	portprof_config *config, size_t event, const portprof_range *ranges,

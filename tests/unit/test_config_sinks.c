@@ -107,6 +107,31 @@ static void overlap_is_told_by_the_callers_numbers(void **state)
 	portprof_config_free(config);
 }
 
+/* It would be a histogram of all whose values are lost. */
+static void sets_without_values_of_their_own_are_refused(void **state)
+{
+	const portprof_label other[] = { { "tenant", "a" },
+		                         { "endpoint", "(other)" } };
+	const portprof_range range = { 0x1000, 65536, 32, bins, 8 };
+	portprof_config *config = portprof_config_new();
+
+	(void)state;
+	assert_int_equal(portprof_config_add_label_histogram(
+				 config, 0, &range, 1, PORTPROF_BINS_TICKS,
+				 portprof_label_set_new(other, 2)),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words, "endpoint"));
+	assert_int_equal(portprof_config_add_label_histogram(
+				 config, 0, &range, 1, PORTPROF_BINS_TICKS,
+				 NULL),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_config_add_label_histogram(
+				 config, 0, &range, 1, PORTPROF_BINS_TICKS,
+				 portprof_label_set_new(other, 1)),
+	                 PORTPROF_OK);
+	portprof_config_free(config);
+}
+
 static void arrays_are_checked(void **state)
 {
 	portprof_config *config = portprof_config_new();
@@ -156,6 +181,7 @@ int main(void)
 		cmocka_unit_test(wrong_ranges_are_refused),
 		cmocka_unit_test(the_limits_themselves_are_right),
 		cmocka_unit_test(overlap_is_told_by_the_callers_numbers),
+		cmocka_unit_test(sets_without_values_of_their_own_are_refused),
 		cmocka_unit_test(arrays_are_checked),
 		cmocka_unit_test(sixteen_sinks_and_no_more),
 	};

@@ -8,7 +8,11 @@
 
 #include <cmocka.h>
 
+#include <unistd.h>
+
 #include "api/core/sink.h"
+#include "base/clock_ns.h"
+#include "base/thread.h"
 
 /* One histogram, opened by hand. */
 struct hist {
@@ -258,8 +262,9 @@ static enum ppi_verdict label_take(struct hist *hist, uint32_t kind,
 {
 	uint64_t words[8] = { 0 };
 	portprof_record record = { .kind = kind, .span = 1, .weight = 1,
-		                   .samples = 1, .pid = pid,
-		                   .valid = PORTPROF_FIELD_PID };
+		                   .samples = 1, .pid = pid, .tid = pid,
+		                   .valid = PORTPROF_FIELD_PID |
+		                            PORTPROF_FIELD_TID };
 	portprof_batch batch = { &record, 1, words, 8, sizeof(record) };
 	uint8_t verdict = PPI_LOST;
 
@@ -329,6 +334,68 @@ static void test_only_what_has_the_labels_is_counted(void **state)
 	ppi_sink_label_hist.close(&hist.sink, NULL, NULL);
 }
 
+static void open_of_a(struct hist *hist, portprof_range *range)
+{
+	const portprof_label a = { "a", "1" };
+
+	hist_begin(hist, range, 1, PORTPROF_BINS_WEIGHT, 1);
+	hist_end(hist);
+	hist->request.labels = portprof_label_set_new(&a, 1);
+	assert_int_equal(
+		ppi_sink_label_hist.open(&hist->sink, &hist->run, NULL), 0);
+}
+
+/* CPU time of that many children, each with the sets of its parent, which end. */
+static uint64_t time_of_forks(unsigned count)
+{
+	uint64_t bin = 0, before = 0, after = 0;
+	portprof_range all = { 0, 2, 64, &bin, 1 };
+	struct hist hist;
+
+	open_of_a(&hist, &all);
+	TELL(5, 2, "a\0001");
+	ppi_clock_ns(ppi_thread_clock(0), &before);
+	for (uint32_t pid = 6; pid < 6 + count; pid++) {
+		label_take(&hist, PORTPROF_RECORD_FORK, pid, 5, NULL, 0);
+		if (SAMPLE(pid, 2) != PPI_KEPT)
+			fail();
+		label_take(&hist, PORTPROF_RECORD_EXIT, pid, 0, NULL, 0);
+	}
+	ppi_clock_ns(ppi_thread_clock(0), &after);
+	assert_int_equal(SAMPLE(6, 2), PPI_OUTSIDE);
+	assert_int_equal(SAMPLE(5, 2), PPI_KEPT);
+	assert_int_equal(bin, count + 1);
+	ppi_sink_label_hist.close(&hist.sink, NULL, NULL);
+	return after - before;
+}
+
+/* Ten times as many take ten times as long; a hundred if each looked at all before it. */
+static void test_processes_that_have_ended_are_forgotten(void **state)
+{
+	uint64_t few_ns, many_ns;
+
+	(void)state;
+	time_of_forks(100);
+	few_ns = time_of_forks(2000);
+	many_ns = time_of_forks(20000);
+	assert_true(many_ns < 40 * few_ns);
+}
+
+/* Its other threads still run. */
+static void test_this_process_outlives_its_first_thread(void **state)
+{
+	uint64_t bin = 0;
+	portprof_range all = { 0, 2, 64, &bin, 1 };
+	struct hist hist;
+
+	(void)state;
+	open_of_a(&hist, &all);
+	TELL((uint32_t)getpid(), 2, "a\0001");
+	label_take(&hist, PORTPROF_RECORD_EXIT, (uint32_t)getpid(), 0, NULL, 0);
+	assert_int_equal(SAMPLE((uint32_t)getpid(), 2), PPI_KEPT);
+	ppi_sink_label_hist.close(&hist.sink, NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +409,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_ticks_keep_the_total),
 		cmocka_unit_test(test_kernel_sample_counts_at_its_user_address),
 		cmocka_unit_test(test_only_what_has_the_labels_is_counted),
+		cmocka_unit_test(test_processes_that_have_ended_are_forgotten),
+		cmocka_unit_test(
+			test_this_process_outlives_its_first_thread),
 	};
 
 	if (argc == 2)
