@@ -1,18 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each reader of what others wrote, and the unwinder, under libFuzzer with ASan and UBSan, from
-# its corpus: all of that and three seconds more each, a minute in make check-long, or
-# FUZZ_SECONDS. A finding is kept in fuzz/findings of the build folder.
+# its corpus: four seconds each, a minute in make check-long, or FUZZ_SECONDS. A finding
+# is kept in fuzz/findings of the build folder.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${MAKE:=make}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/tools/shell.sh"
 [ "${PORTPROF_SPEED:-check}" != long ] || : "${FUZZ_SECONDS:=60}"
-# Clang takes longer to optimize what it instruments than these seconds last.
-level=-O1
-[ "${FUZZ_SECONDS-}" ] || level=-O0
-: "${FUZZ_SECONDS:=3}"
+: "${FUZZ_SECONDS:=4}"
 
 # The bounds that are promised: memory of 256 MiB for a profile, 512 MiB for a
 # table of symbols, and what the sanitizers add; seconds for one input.
@@ -46,10 +43,8 @@ build=$builddir/fuzz
 mkdir -p "$build/findings" && cd "$build" || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL TESTS PP_SANITIZERS PP_COVERAGE
 set -- --enable-sanitizers=address,undefined --without-cmocka CC="$clang" \
-	CXX="$clang++" CFLAGS="-g1 $level -fsanitize=fuzzer-no-link"
+	CXX="$clang++" CFLAGS='-g1 -O1 -fsanitize=fuzzer-no-link'
 if [ "$*" != "$(cat .configured 2>/dev/null)" ]; then
-	# objects do not know by what flags they were made
-	[ ! -f Makefile ] || "$MAKE" clean >clean.log 2>&1 || :
 	"$srcdir/configure" "$@" >configure.log 2>&1 || {
 		tail -n 20 configure.log
 		exit 1
