@@ -31,6 +31,16 @@ bool ppi_perf_weights_init(struct perf_weights *weights, size_t event_count)
 	return weights->slots != NULL;
 }
 
+void ppi_perf_tail_free(struct perf_tail *tail)
+{
+	struct perf_tail *next;
+
+	for (; tail; tail = next) {
+		next = tail->next;
+		free(tail);
+	}
+}
+
 static void free_thread(const struct perf_weights *weights,
                         struct perf_thread *thread)
 {

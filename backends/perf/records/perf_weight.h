@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <portprof/record.h>
+
 /* include/linux/sched.h, TASK_COMM_LEN. */
 enum { PERF_NAME_BYTES = 16 };
 
@@ -32,8 +34,16 @@ struct perf_stream {
 	uint32_t event;
 };
 
-/* perf_tail.c: a sample that is kept, with what follows it */
-struct perf_tail;
+/* A sample that waits for what its thread does next: of a CPU (perf_tail.c), or its last
+ * one (perf_clocks.c). */
+struct perf_tail {
+	struct perf_tail *next;
+	portprof_record record;
+	size_t word_count, word_room;
+	uint64_t words[];
+};
+
+/* All of the list. */
 void ppi_perf_tail_free(struct perf_tail *tail);
 
 /* One thread and one event of the session. */

@@ -50,24 +50,6 @@ enum { YOUNG_PERIODS = 16 };
 #define QUIET_PERIOD_NS UINT64_C(4000000)
 enum { QUIET_PERIODS = 8 };
 
-/* A sample of a CPU that waits for what its thread does next. */
-struct perf_tail {
-	struct perf_tail *next;
-	portprof_record record;
-	size_t word_count, word_room;
-	uint64_t words[];
-};
-
-void ppi_perf_tail_free(struct perf_tail *tail)
-{
-	struct perf_tail *next;
-
-	for (; tail; tail = next) {
-		next = tail->next;
-		free(tail);
-	}
-}
-
 /* CPU time of other processes, which come and go as they like. The library's
  * own process is never measured by what else its machine does. */
 bool ppi_perf_tail_is_of(const struct ppi_backend_session *bs, size_t event)
