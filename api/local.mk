@@ -31,20 +31,21 @@ portprof_headers_HEADERS = \
 
 libportprof_core_la_SOURCES += \
 	api/status.def \
+	api/common/batch.c \
+	api/common/diag.c \
+	api/common/diag.h \
+	api/common/last.c \
+	api/common/last.h \
 	api/core/backend.c \
 	api/core/config_file.c \
 	api/core/config_settings.c \
 	api/core/config_sinks.c \
 	api/core/config_value.c \
 	api/core/core.c \
-	api/core/diag.c \
-	api/core/diag.h \
 	api/core/event.h \
 	api/core/event_list.c \
 	api/core/event_parse.c \
 	api/core/group.c \
-	api/core/last.c \
-	api/core/last.h \
 	api/core/group_threads.c \
 	api/core/group_threads.h \
 	api/core/helper.c \
@@ -143,12 +144,12 @@ libportprof_core_la_SOURCES += \
 	api/profile/pprof/account.h \
 	api/profile/pprof/encode.c \
 	api/profile/pprof/encode.h \
-	api/profile/output.c \
+	api/profile/pprof/output.c \
 	api/profile/label_texts.c \
 	api/profile/label_texts.h \
 	api/profile/locations.c \
 	api/profile/locations.h \
-	api/profile/portion.c \
+	api/profile/pprof/portion.c \
 	api/profile/writer.h \
 	api/profile/pprof/raw.c \
 	api/profile/pprof/raw.h \

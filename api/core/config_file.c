@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/session_config.h"
 #include "backends/backend.h"
 #include "base/environment.h"

@@ -6,7 +6,7 @@
  */
 #include "api/core/session_config.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/open.h"
 
 #include <inttypes.h>

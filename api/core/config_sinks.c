@@ -7,7 +7,7 @@
 
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/label.h"
 
 #include <stdlib.h>

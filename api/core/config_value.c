@@ -2,7 +2,7 @@
 /* The value of a setting, read as the table of config_settings.c says. */
 #include "api/core/session_config.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
 #include "api/core/open.h"
 #include "base/text.h"

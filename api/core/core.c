@@ -34,8 +34,6 @@
  *
  * For all of them:
  *   backend.c          what the core does for backends
- *   diag.c             what went wrong, for the calling thread
- *   last.c             what the last calls of a thread have left for it
  *
  * Labels say whose work a thread does:
  *   label.c            sets, and which one a thread is in
@@ -46,9 +44,9 @@
 #include <portprof/status.h>
 #include <portprof/version.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
-#include "api/core/last.h"
+#include "api/common/last.h"
 #include "api/core/open.h"
 
 #include <stdio.h>

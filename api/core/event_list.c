@@ -5,7 +5,7 @@
  * what stands between them is event_parse.c's. Presets are names in lists, such as
  * IPC, that stand for several events and a formula of their counts.
  */
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
 #include "api/core/open.h"
 

@@ -2,7 +2,7 @@
 /* A group of counters: open, read, start, stop, reset, threads, close. */
 #include <portprof/group.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
 #include "api/core/group_threads.h"
 #include "api/core/open.h"

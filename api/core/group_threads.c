@@ -5,7 +5,7 @@
  */
 #include "api/core/group_threads.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 
 #include <stdlib.h>
 #include <string.h>

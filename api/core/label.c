@@ -4,7 +4,7 @@
 
 #include "api/core/label.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "backends/backend.h"
 #include "base/label_store.h"
 #include "base/otel_publish.h"

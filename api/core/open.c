@@ -7,7 +7,7 @@
 
 #include <portprof/backend.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/helper.h"
 #include "api/unwind/unwind.h"
 #include "base/library.h"

@@ -5,7 +5,7 @@
  */
 #include "api/core/region.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/label.h"
 #include "base/arithmetic.h"
 #include "base/thread.h"

@@ -2,7 +2,7 @@
 /* Opening and closing sets of regions: which are open, each with its events. */
 #include "api/core/region.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
 #include "api/core/open.h"
 

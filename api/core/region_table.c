@@ -20,7 +20,7 @@
  */
 #include "config.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
 #include "api/core/region.h"
 #include "api/profile/atomic_file.h"

@@ -4,7 +4,7 @@
 
 #include <portprof/backend.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 
 #include <stdint.h>
 #include <stdio.h>

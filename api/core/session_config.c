@@ -5,7 +5,7 @@
  */
 #include "api/core/session_config.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/event.h"
 
 #include <stdlib.h>

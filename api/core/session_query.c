@@ -2,7 +2,7 @@
 /* What a session reports: its account, sums, costs, events, backend and notes. */
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/core/session.h"
 #include "base/arithmetic.h"
 #include "base/clock_ns.h"

@@ -2,7 +2,7 @@
 /* A session's sinks, all together: open, flush, turn, finish, drop. */
 #include "api/core/session.h"
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 
 #include <stdlib.h>
 

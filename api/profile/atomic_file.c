@@ -10,7 +10,7 @@
 
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "base/foreign_file.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include <portprof/profile.h>
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 
 static portprof_status left_out(const char *step, const char *path)
 {

@@ -6,7 +6,7 @@
 #include <portprof/profile.h>
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/profile/image.h"
 #include "api/profile/model.h"
 #include "api/profile/sample_table.h"

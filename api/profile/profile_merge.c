@@ -3,7 +3,7 @@
  * processes took, where somebody has measured that. */
 #include <portprof/profile.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/profile/model.h"
 #include "base/text.h"
 #include "base/arithmetic.h"

@@ -253,7 +253,7 @@ static bool make_label(size_t kind, uint64_t value,
 	return true;
 }
 
-/* What other labels of files are called (api/profile/portion.c). */
+/* What other labels of files are called (api/profile/pprof/portion.c). */
 static bool is_taken(const char *name)
 {
 	static const char *const taken[] = {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "api/core/open.h"
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "backends/backend.h"
 
 static void test_room_takes_whole_records_or_none(void **state)

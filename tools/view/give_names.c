@@ -175,7 +175,7 @@ bool ppi_names_by_time(portprof_profile *profile, const char *root,
 enum { INLINED_MAX = 64 };
 
 /* More than this is left as it is: reading it takes memory that the measured
- * program may need (api/profile/output.c leaves such a file in portions). */
+ * program may need (api/profile/pprof/output.c leaves such a file in portions). */
 enum { BYTES_MAX = 64 << 20 };
 
 /* The name with what it was inlined into, as the file has them. */

@@ -11,7 +11,7 @@
 #include <portprof/gmon.h>
 #include <portprof/profile.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/profile/atomic_file.h"
 #include "api/profile/gmon/gmon.h"
 #include "api/profile/image.h"

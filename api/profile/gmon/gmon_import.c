@@ -7,7 +7,7 @@
 
 #include <portprof/gmon.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/profile/gmon/gmon.h"
 #include "api/profile/image.h"
 #include "api/profile/model.h"

@@ -14,7 +14,7 @@
 
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "base/foreign_file.h"
 
 #include <errno.h>

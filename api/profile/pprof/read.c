@@ -9,7 +9,7 @@
 #include <portprof/status.h>
 #include <portprof/tool.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/profile/import/import.h"
 #include "api/profile/memory.h"
 #include "api/profile/pprof/pprof.h"

@@ -8,7 +8,7 @@
 #include <portprof/profile.h>
 #include <portprof/version.h>
 
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 #include "api/profile/atomic_file.h"
 #include "api/profile/model.h"
 #include "api/profile/pprof/account.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodes a portion: what is new since the last one, as messages of the schema
- * in one gzip member. api/profile/output.c writes it. */
+ * in one gzip member. api/profile/pprof/output.c writes it. */
 #include "api/profile/writer.h"
 
 #include "api/profile/pprof/account.h"

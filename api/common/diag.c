@@ -4,9 +4,9 @@
  * and kept for the calling thread; and a structure copied to a caller that was built
  * with another size of it.
  */
-#include "api/core/diag.h"
+#include "api/common/diag.h"
 
-#include "api/core/last.h"
+#include "api/common/last.h"
 #include "base/text.h"
 
 #include <errno.h>

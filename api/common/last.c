@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "api/core/last.h"
+#include "api/common/last.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
