@@ -119,6 +119,7 @@ SCRIPT_TESTS += \
 	tests/lint/check-man.sh \
 	tests/lint/check-man-functions.sh \
 	tests/lint/check-circles.sh \
+	tests/lint/check-calls.sh \
 	tests/lint/check-layout.sh \
 	tests/lint/check-names.sh \
 	tests/lint/check-order.sh \
