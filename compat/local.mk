@@ -6,3 +6,4 @@ include compat/drop-in/local.mk
 include compat/exec/local.mk
 include compat/gperftools/local.mk
 include compat/papi/local.mk
+EXTRA_DIST += compat/README.md

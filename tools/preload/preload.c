@@ -6,6 +6,14 @@
  * It writes to no stream of the program but one line to stderr when it cannot
  * profile; the program then runs on as if nothing had happened.
  *
+ * A process of one thread has no helper: one that has a helper waits at its end
+ * until that thread has had a CPU again, which costs a short program more than all
+ * else. Its area says that it is alone: the recorder waits for no place, looks for
+ * code itself when a sample is in none that it knows, and takes what the samples
+ * weigh for the account. What needs more begins the helper
+ * (ppi_preload_need_helper): a second thread, dlclose, labels. The session tells
+ * what there is at its end as any other.
+ *
  *   settings.c  $PORTPROF, and gperftools' variables
  *   signals.c   handlers and the profiling timer, which both sides want
  *   masks.c     masks, and waiting for signals
