@@ -19,6 +19,7 @@ unset MFLAGS MAKELEVEL
 MAKEFLAGS=
 export MAKEFLAGS
 # Nothing is compiled a second time here.
+# shellcheck disable=SC2034 # of those who source this
 once=--disable-dependency-tracking
 mkdir "$tmp/build"
 cd "$tmp/build"
