@@ -185,6 +185,28 @@ same "it is there once" "$four_times" "$(all_sums)"
 clickhouse 2 'OPTIMIZE TABLE samples FINAL' portprof
 same "and when rows were merged" "$four_times" "$(all_sums)"
 same "as the first" 1 "$(clickhouse 2 "SELECT min(first) FROM samples WHERE service = 'late'" portprof)"
+### An insert that runs on in the server, which nobody waits for any more
+
+"$portprof" push --to "$two" --service long --body body run.pb.gz >curl
+name=$(sed -n "s/.*&query_id=\([^&']*\).*/\1/p" curl)
+python3 -c '
+import sys, urllib.request
+urllib.request.urlopen(sys.argv[1], b"SELECT sum(sleepEachRow(0.1)) FROM system.numbers")
+' "http://127.0.0.1:$(clickhouse_port 2 0)/?max_block_size=1&max_threads=1&query_id=$name" 2>long &
+long=$!
+# shellcheck disable=SC2317
+is_running() {
+	[ "$(clickhouse 2 "SELECT count() FROM system.processes WHERE query_id = '$name'")" = 1 ]
+}
+check "an insert runs" wait_for is_running
+"$portprof" push --to "$two" --service long --tries 1 run.pb.gz 2>words
+same "another of the same batch: status" 1 $?
+has "another of the same batch is refused" 'already running' words
+clickhouse 2 "KILL QUERY WHERE query_id = '$name' SYNC" >killed
+wait $long
+check "when it has ended" "$portprof" push -q --to "$two" --service long --tries 20 run.pb.gz
+same "the batch is there once" "$expected" "$(clickhouse 2 \
+	"SELECT sum(samples), sum(weight) FROM functions_hourly WHERE service = 'long'" portprof)"
 clickhouse 2 'TRUNCATE TABLE stacks' portprof
 "$portprof" fetch --from "$two" --service late -o late.pb.gz 2>words
 has "stacks that are gone are said" "'stacks' does not have their stacks" words

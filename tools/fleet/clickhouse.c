@@ -491,6 +491,28 @@ static bool add_stacks(struct ppi_batch *batch, struct ppi_requests *requests,
 	return request->queue_url != NULL;
 }
 
+/* An insert may run on after nobody waits for it any more, and its rows are not seen
+ * before it ends: a second one of the same name is refused until then (Code 216,
+ * QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING). */
+static bool add_samples(struct ppi_batch *batch, struct ppi_requests *requests,
+                        const struct ppi_wire *rows)
+{
+	static const char columns[] =
+		"time, service, host, version, event, unit, process, labels, "
+		"stack, function, module, samples, weight, batch, row, first";
+	struct ppi_request *request;
+	struct ppi_wire url = { 0 };
+
+	if (!add_insert(batch, requests, "samples", columns, rows))
+		return false;
+	request = &PPI_AT(&requests->list, struct ppi_request)[
+		requests->list.count - 1];
+	ppi_wire_print(&url, "%s&query_id=portprof-%s", request->url, batch->id);
+	free(request->url);
+	request->url = ppi_wire_string(&url);
+	return request->url != NULL;
+}
+
 /* As many rows of the batch as it has. */
 static bool add_question(struct ppi_batch *batch,
                          struct ppi_requests *requests, uint64_t start_s,
@@ -533,11 +555,7 @@ bool ppi_encode_clickhouse(struct ppi_batch *batch,
 			add_stacks(batch, requests, &encoding.stack_rows);
 	if (encoding.texts.count)
 		is_good = is_good &&
-			add_insert(batch, requests, "samples",
-			           "time, service, host, version, event, unit, "
-			           "process, labels, stack, function, module, "
-			           "samples, weight, batch, row, first",
-			           &encoding.sample_rows) &&
+			add_samples(batch, requests, &encoding.sample_rows) &&
 			add_question(batch, requests, encoding.start_s,
 			             encoding.texts.count);
 	is_good = is_good &&
