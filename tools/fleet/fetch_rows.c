@@ -163,7 +163,9 @@ struct merging {
  * ALL_CONNECTION_TRIES_FAILED (src/Common/ErrorCodes.cpp). */
 static bool is_one_away(const struct ppi_answer *answer)
 {
-	return strstr(answer->words, "Code: 279") != NULL;
+	const char *said = answer->words; /* the engine's, and not ours */
+
+	return strstr(said, "Code: 279") != NULL;
 }
 
 /* Which, as they name it: the last "(HOST:PORT" there. */
