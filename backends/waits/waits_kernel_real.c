@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -373,6 +374,21 @@ static enum waits_call real_call_of(void *self, int64_t number)
 	return number < 0 ? WAITS_CALL_NONE : WAITS_CALL_OTHER;
 }
 
+/* By its nice value, which is a thread's own on Linux (setpriority(2)). One that a user
+ * has chosen stays. */
+static void real_hasten(void *self, int64_t tid, bool is_wanted)
+{
+	enum { HASTY = -10 };
+	int is, asked = is_wanted ? HASTY : 0;
+
+	(void)self;
+	errno = 0;
+	is = getpriority(PRIO_PROCESS, (id_t)tid);
+	if (errno == 0 && is == (is_wanted ? 0 : HASTY) &&
+	    setpriority(PRIO_PROCESS, (id_t)tid, asked))
+		return; /* it may not */
+}
+
 static const struct waits_kernel real = {
 	.now_ns = real_now_ns,
 	.boot_ns = real_boot_ns,
@@ -390,6 +406,7 @@ static const struct waits_kernel real = {
 	.each_code = real_each_code,
 	.each_symbol = real_each_symbol,
 	.call_of = real_call_of,
+	.hasten = real_hasten,
 #ifdef __aarch64__
 	.sp = 31,
 	.pc = 32,

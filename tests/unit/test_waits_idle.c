@@ -25,12 +25,13 @@
 #define MS UINT64_C(1000000)
 #define S  (1000 * MS)
 
-enum { PID = 100, THREADS = 5000 };
+enum { HELPER = 70, PID = 100, THREADS = 5000 };
 
 static struct {
 	uint64_t now_ns;
 	bool runs;      /* the first thread does, all of the time */
 	bool is_crowded; /* others begin processes all of the time */
+	bool is_hasty; /* who looks goes before others */
 	uint64_t reads; /* of anything, and names that were listed */
 	uint64_t listed;
 	uint64_t process_reads; /* of the CPU time of all threads */
@@ -182,6 +183,14 @@ static enum waits_call sim_call_of(void *self, int64_t number)
 	return number == 1 ? WAITS_CALL_SLEEP : WAITS_CALL_OTHER;
 }
 
+static void sim_hasten(void *self, int64_t tid, bool is_wanted)
+{
+	(void)self;
+	assert_int_equal(tid, HELPER);
+	assert_true(world.is_hasty != is_wanted);
+	world.is_hasty = is_wanted;
+}
+
 static const struct waits_kernel kernel = {
 	.now_ns = sim_now_ns, .boot_ns = sim_now_ns, .read = sim_read,
 	.cpu = sim_cpu, .process_cpu_ns = sim_process_cpu_ns,
@@ -189,7 +198,7 @@ static const struct waits_kernel kernel = {
 	.release = sim_release, .link = sim_link, .list = sim_list,
 	.folders = sim_folders, .memory = sim_memory,
 	.each_code = sim_each_code, .each_symbol = sim_each_symbol,
-	.call_of = sim_call_of,
+	.call_of = sim_call_of, .hasten = sim_hasten,
 	.sp = 7, .pc = 16, .ticks_per_s = 100, .tick_ns = 4 * MS,
 };
 
@@ -227,8 +236,9 @@ static void measure(bool runs, bool is_crowded)
 	world.is_crowded = is_crowded;
 	told_ns = 0;
 	ppi_waits_set_kernel(&kernel);
-	assert_int_equal(waits_run_open(&kernel, &plan, 0), PORTPROF_OK);
+	assert_int_equal(waits_run_open(&kernel, &plan, HELPER), PORTPROF_OK);
 	assert_int_equal(ppi_backend_waits.start(&run.bs, NULL), PORTPROF_OK);
+	assert_true(world.is_hasty);
 	watch_until(11 * S);
 	world.reads = world.listed = world.process_reads = 0;
 	watch_until(71 * S);
@@ -246,6 +256,7 @@ static void end(void)
 	waits_run_drain(16, take);
 	life = run.bs.life;
 	waits_run_close();
+	assert_false(world.is_hasty);
 	ppi_waits_set_kernel(NULL);
 	/* nothing of it is missing for all that */
 	assert_int_equal(life.threads, THREADS);
