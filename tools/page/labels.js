@@ -90,10 +90,13 @@ function keysHere(tree, facts) {
   return facts.keys.filter((key) => [...sets].some((set) => facts.pairOf.get(key)[set] >= 0));
 }
 
-// The program's own first; who ended waits, or held what they were for, says more
-// than for what they were.
+// The program's own first, but those that tell no samples apart, as all of a program have
+// its service; who ended waits, or held what they were for, says more than for what they
+// were.
 function firstKey(facts, keys) {
-  const rank = (key) => isWaitKey(facts, key) ? 1 + ["waker", "holder", "on"].indexOf(key) : 0;
+  const isUseful = (key) => facts.labels.filter((pair) => pair[0] === key).length > 1;
+  const rank = (key) => isWaitKey(facts, key) ? 1 + ["waker", "holder", "on"].indexOf(key)
+    : isUseful(key) ? 0 : 9;
   return keys.reduce((best, key) => rank(key) < rank(best) ? key : best);
 }
 
