@@ -6,7 +6,9 @@ EXTRA_DIST += bench/README.md bench/agent.py bench/fleet.sh bench/page.py bench/
 	bench/diffs.py bench/switches.py bench/waits.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
-EXTRA_PROGRAMS += bench/labels bench/own bench/split bench/stacks
+EXTRA_PROGRAMS += bench/labels bench/own bench/server bench/split bench/stacks
+bench_server_SOURCES = bench/server.c bench/spent.c bench/spent.h
+bench_server_LDADD = libportprof.la -lpthread
 bench_labels_SOURCES = bench/labels.c bench/spent.c bench/spent.h
 bench_labels_LDADD = libportprof.la
 bench_own_SOURCES = bench/own.c bench/spent.c bench/spent.h
@@ -36,6 +38,7 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn tests/cli/switches bench/peer_profil
 	bench/drain 7 1000
 	bench/own
 	bench/labels
+	bench/server
 	bench/stacks
 	bench/harvest
 	bench/threads

@@ -11,6 +11,7 @@ labelled=$programs/label_burn
 # Of each program some 350 samples at the lowest rate, and 700 at the other; longer runs,
 # which meet rarer moments, are of make check-long.
 ms=$(by_speed 700 700 10000)
+rate=$(by_speed 997 997 4000)
 
 # shellcheck disable=SC2317 # called by check
 # proves FILE LEAST: no sample of a function has another's label; of those of work
@@ -90,7 +91,7 @@ for backend in perf timer itimer; do
 		skip "$backend" "$(tail -n 1 "$tmp/words")"
 		continue
 	}
-	record -b "$backend" -F 997 -o "$backend.pb.gz" -- "$labelled" 8 "$ms" 1000
+	record -b "$backend" -F "$rate" -o "$backend.pb.gz" -- "$labelled" 8 "$ms" 1000
 	same "$backend, eight threads: status" 0 "$status"
 	check "$backend: each function has its own label" \
 		proves "$backend.pb.gz" "$([ "$backend" = perf ] && echo 50 || echo 100)"
