@@ -88,7 +88,7 @@ for backend in timer itimer; do
 			contexts found
 	fi
 	lie=1
-	while [ $lie -le 17 ]; do
+	while [ $lie -le 33 ]; do
 		record -b "$backend" -F 250 -o lie.pb.gz -- "$programs/otel_burn" 2 150 $lie
 		same "$backend: lie $lie does no harm" 0 "$status"
 		lie=$((lie + 1))
