@@ -72,8 +72,8 @@ struct waits_kernel {
 	                    void *context);
 	enum waits_call (*call_of)(void *self, int64_t number);
 	/* A thread of this process is to get a CPU before others, or no longer,
-	 * if this user may ask for that. NULL: nobody may. */
-	void (*hasten)(void *self, int64_t tid, bool is_wanted);
+	 * if this user may ask for that: whether it is. NULL: nobody may. */
+	bool (*hasten)(void *self, int64_t tid, bool is_wanted);
 	/* DWARF's numbers of the stack pointer and the program counter. */
 	unsigned sp, pc;
 	unsigned ticks_per_s; /* of times in /proc */

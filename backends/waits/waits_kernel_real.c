@@ -376,7 +376,7 @@ static enum waits_call real_call_of(void *self, int64_t number)
 
 /* By its nice value, which is a thread's own on Linux (setpriority(2)). One that a user
  * has chosen stays. */
-static void real_hasten(void *self, int64_t tid, bool is_wanted)
+static bool real_hasten(void *self, int64_t tid, bool is_wanted)
 {
 	enum { HASTY = -10 };
 	int is, asked = is_wanted ? HASTY : 0;
@@ -384,9 +384,8 @@ static void real_hasten(void *self, int64_t tid, bool is_wanted)
 	(void)self;
 	errno = 0;
 	is = getpriority(PRIO_PROCESS, (id_t)tid);
-	if (errno == 0 && is == (is_wanted ? 0 : HASTY) &&
-	    setpriority(PRIO_PROCESS, (id_t)tid, asked))
-		return; /* it may not */
+	return errno == 0 && is == (is_wanted ? 0 : HASTY) &&
+	       setpriority(PRIO_PROCESS, (id_t)tid, asked) == 0 && is_wanted;
 }
 
 static const struct waits_kernel real = {

@@ -27,6 +27,11 @@
 #define PASS_IDLE_NS  (50 * MS)
 enum { PASS_SHARE = 10, PASS_MEMORY = 8 };
 
+/* Where CPUs are wanted, which shows in passes that are late, and who looks goes before
+ * the program, they take less of what it has. */
+enum { PASS_SHARE_HASTY = 40 };
+#define PASS_LATE_NS (3 * MS)
+
 /* A thread that does not change is looked at again after such a part of the time
  * for which it has not, at last as often as this: what nobody knows of one that ends
  * then is less than a hundredth of its last wait; of many a thirtieth. */
@@ -394,7 +399,10 @@ static void plan_pass(struct waits_watch *watch)
 	 * same thread looks again */
 	if (pthread_equal(watch->times.thread, pthread_self()) &&
 	    cpu > watch->times.thread_cpu_ns)
-		every = (cpu - watch->times.thread_cpu_ns) * PASS_SHARE;
+		every = (cpu - watch->times.thread_cpu_ns) *
+		        (watch->times.is_hasty &&
+		                         watch->times.late_ns > PASS_LATE_NS
+		                 ? PASS_SHARE_HASTY : PASS_SHARE);
 	watch->times.thread = pthread_self();
 	watch->times.thread_cpu_ns = cpu;
 	every = ((PASS_MEMORY - 1) * watch->times.every_ns + every) /
@@ -460,13 +468,14 @@ static void say_why(struct waits_watch *watch)
  * sixteen that run on two CPUs, and 6 ms as one that goes before. What a thread did
  * between the last look and its end is so much less. Not in the program itself.
  */
-static void hasten(const struct waits_watch *watch, bool is_wanted)
+static void hasten(struct waits_watch *watch, bool is_wanted)
 {
 	const struct waits_kernel *kernel = watch->kernel;
 
 	if (kernel->hasten && watch->bs->helper_tid &&
 	    !watch->bs->plan->target.is_self)
-		kernel->hasten(kernel->self, watch->bs->helper_tid, is_wanted);
+		watch->times.is_hasty = kernel->hasten(
+			kernel->self, watch->bs->helper_tid, is_wanted);
 }
 
 static void end_pass(struct waits_watch *watch)
@@ -545,6 +554,11 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 			return true;
 		if (!watch->is_last)
 			watch->now_ns = now;
+		watch->times.late_ns =
+			((PASS_MEMORY - 1) * watch->times.late_ns +
+		         (now > watch->times.next_ns
+		                  ? now - watch->times.next_ns : 0)) /
+			PASS_MEMORY;
 		if (!begin_pass(watch))
 			return true;
 	}

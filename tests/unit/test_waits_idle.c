@@ -183,12 +183,13 @@ static enum waits_call sim_call_of(void *self, int64_t number)
 	return number == 1 ? WAITS_CALL_SLEEP : WAITS_CALL_OTHER;
 }
 
-static void sim_hasten(void *self, int64_t tid, bool is_wanted)
+static bool sim_hasten(void *self, int64_t tid, bool is_wanted)
 {
 	(void)self;
 	assert_int_equal(tid, HELPER);
 	assert_true(world.is_hasty != is_wanted);
 	world.is_hasty = is_wanted;
+	return is_wanted;
 }
 
 static const struct waits_kernel kernel = {
