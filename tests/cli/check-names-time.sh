@@ -175,6 +175,16 @@ for backend in timer itimer; do
 done
 rm -f jit-*.dump log-*.dump
 
+# Files of such are copied when they are first seen, as a container's are; a dump grows.
+if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
+	# shellcheck disable=SC2016 # the inner shell expands it
+	record -q -b perf -F 500 -o inner.pb.gz -- unshare -m sh -c \
+		'mount -t tmpfs none /mnt && cp "$0" /mnt && cd /mnt && exec ./made' \
+		"$PWD/made"
+	three "in a file system of its own" inner.pb.gz
+else
+	skip "in a file system of its own" "this needs root, and mount"
+fi
 record -q -b perf -F 500 -o gone.pb.gz -- ./made gone
 three "a dump that is gone when the recording ends" gone.pb.gz
 

@@ -71,9 +71,29 @@ struct ppi_held {
 
 /* ---- files on what may be unmounted ---- */
 
+/* Of a folder, or of a file itself where `path` is empty; false: nobody knows. */
+static bool mount_of(int folder, const char *path, uint64_t *id)
+{
+#ifdef STATX_MNT_ID
+	struct statx at;
+
+	if (statx(folder, path, AT_EMPTY_PATH, STATX_MNT_ID, &at) != 0 ||
+	    !(at.stx_mask & STATX_MNT_ID))
+		return false;
+	*id = at.stx_mnt_id;
+	return true;
+#else
+	(void)folder;
+	(void)path;
+	(void)id;
+	return false;
+#endif
+}
+
 /*
  * A file that is held open keeps its file system mounted, and one of FUSE can be
- * read no more once its program has ended. proc_pid_mountinfo(5).
+ * read no more once its program has ended. proc_pid_mountinfo(5), which has no line
+ * of the file system that a chroot is a folder of.
  */
 void ppi_held_know_mounts(struct ppi_held *held)
 {
@@ -88,27 +108,21 @@ void ppi_held_know_mounts(struct ppi_held *held)
 	free(line);
 	if (list)
 		fclose(list);
+	if (held->mounts.count && mount_of(AT_FDCWD, "/", &id))
+		ppi_vector_add(&held->mounts, sizeof(id), &id, 1);
 }
 
 static bool was_mounted(const struct ppi_held *held, int fd)
 {
-#ifdef STATX_MNT_ID
 	const uint64_t *mounts = PPI_AT(&held->mounts, const uint64_t);
-	struct statx at;
+	uint64_t id;
 
-	if (!held->mounts.count ||
-	    statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &at) != 0 ||
-	    !(at.stx_mask & STATX_MNT_ID))
+	if (!held->mounts.count || !mount_of(fd, "", &id))
 		return true;
 	for (size_t i = 0; i < held->mounts.count; i++)
-		if (mounts[i] == at.stx_mnt_id)
+		if (mounts[i] == id)
 			return true;
 	return false;
-#else
-	(void)held;
-	(void)fd;
-	return true;
-#endif
 }
 
 static bool copy_bytes(int from, FILE *to, off_t bytes)
@@ -412,14 +426,16 @@ static void compare_memory(struct ppi_held *held, struct held_file *file,
 		let_file_go(held, file);
 }
 
-/* The file, or a copy in its place while there is room; *copied: its bytes. */
+/* The file, or a copy in its place while there is room, if it is not one that is still
+ * written; *copied: its bytes. */
 static int lasting_file(const struct ppi_held *held, int fd, const char *path,
                         const struct stat *at, off_t *copied)
 {
 	int copy = -1;
 
 	*copied = 0;
-	if (fd >= 0 && !is_memory(path) && !was_mounted(held, fd) &&
+	if (fd >= 0 && !is_memory(path) && !ppi_is_jitdump(path) &&
+	    !was_mounted(held, fd) &&
 	    at->st_size <= COPIED_BYTES_MAX - held->copied)
 		copy = copy_file(fd, at->st_size);
 	if (copy < 0)
