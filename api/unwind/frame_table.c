@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- call frame instructions ---- */
@@ -213,7 +212,6 @@ struct row {
 struct ppi_frame_table {
 	const struct ppi_frame_source *source; /* while it is opened */
 	int file; /* pieces are read from; -1 */
-	struct stat is; /* which it is: a program may close what it did not open */
 	size_t segment_count;
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct part frames, header;
@@ -230,14 +228,6 @@ static bool read_at(const struct ppi_frame_table *table, uint64_t offset,
                     void *out, size_t bytes)
 {
 	return table->source->read(table->source->context, offset, out, bytes);
-}
-
-static bool is_there_still(const struct ppi_frame_table *table)
-{
-	struct stat now;
-
-	return fstat(table->file, &now) == 0 && now.st_dev == table->is.st_dev &&
-	       now.st_ino == table->is.st_ino;
 }
 
 /* Whether so many bytes of the part are there, from `at` on, or are read now. */
@@ -257,8 +247,7 @@ static bool need(const struct ppi_frame_table *table, const struct part *part,
 		left = left < PIECE_BYTES ? left : PIECE_BYTES;
 		if (pieces->are_there[i])
 			continue;
-		if (!is_there_still(table) ||
-		    ppi_foreign_read(table->file, part->bytes + first, left,
+		if (ppi_foreign_read(table->file, part->bytes + first, left,
 		                     part->offset + first) != left)
 			return false;
 		pieces->are_there[i] = true;
@@ -274,7 +263,7 @@ static bool may_read_later(struct ppi_frame_table *table, struct part *part)
 		return false;
 	if (table->file < 0)
 		table->file = fcntl(*table->source->file, F_DUPFD_CLOEXEC, 3);
-	if (table->file >= 0 && fstat(table->file, &table->is) == 0)
+	if (table->file >= 0)
 		part->pieces = calloc(1, sizeof(*part->pieces) +
 		                                 part->size / PIECE_BYTES + 1);
 	return part->pieces != NULL;
@@ -756,7 +745,7 @@ void ppi_frame_table_close(struct ppi_frame_table *table)
 	free(table->frames.pieces);
 	free(table->header.bytes);
 	free(table->header.pieces);
-	if (table->file >= 0 && is_there_still(table))
+	if (table->file >= 0)
 		close(table->file);
 	ppi_vector_free(&table->rows);
 	free(table);
