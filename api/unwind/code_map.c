@@ -147,7 +147,7 @@ open_mapped(const struct ppi_machine *machine, uint32_t pid,
             size_t build_id_bytes)
 {
 	struct mapped mapped = { .memory = ppi_process_memory(pid) };
-	const struct ppi_frame_source source = { read_mapped, &mapped, true, NULL };
+	const struct ppi_frame_source source = { read_mapped, &mapped, true };
 	struct ppi_frame_rules *rules = NULL;
 
 	if (mapped.memory < 0)
@@ -182,7 +182,7 @@ static struct ppi_frame_rules *open_file(const struct ppi_machine *machine,
 	struct ppi_frame_rules *rules = NULL;
 	struct stat at;
 	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at);
-	const struct ppi_frame_source source = { read_file, &fd, false, &fd };
+	const struct ppi_frame_source source = { read_file, &fd, false };
 
 	if (fd < 0)
 		return NULL;
@@ -365,18 +365,6 @@ static void close_oldest(struct ppi_code_map *map, const struct ppi_code *wanted
 	}
 }
 
-/* A large table grows with what is read of it. */
-static void count_bytes(struct ppi_code_map *map, struct ppi_code *code)
-{
-	size_t bytes = ppi_frame_rules_bytes(code->rules);
-
-	if (bytes == code->table_bytes)
-		return;
-	map->table_bytes += bytes - code->table_bytes;
-	code->table_bytes = bytes;
-	close_oldest(map, code);
-}
-
 uint32_t ppi_code_map_serial(const struct ppi_extent *extent)
 {
 	return code_of(extent->value)->serial;
@@ -408,8 +396,6 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
 
 	*serial = code->serial;
 	code->asked = ++map->asked;
-	if (code->rules)
-		count_bytes(map, code);
 	if (code->rules || code->tries_left == 0)
 		return code->rules;
 	code->tries_left--;
@@ -421,8 +407,10 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
 		return NULL;
 	}
 	if (code->rules) {
+		code->table_bytes = ppi_frame_rules_bytes(code->rules);
+		map->table_bytes += code->table_bytes;
 		map->opened++;
-		count_bytes(map, code);
+		close_oldest(map, code);
 	}
 	return code->rules;
 }

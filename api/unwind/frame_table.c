@@ -9,15 +9,12 @@
 #include "api/unwind/frame_table.h"
 
 #include "base/elf.h"
-#include "base/foreign_file.h"
 #include "base/vector.h"
 
 #include <dwarf.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- call frame instructions ---- */
 
@@ -181,18 +178,7 @@ enum {
 	/* one function's; a thousand times the usual */
 	ENTRY_MAX = 1 << 18,
 	LETTERS_MAX = 8, /* and a common entry's smallest rest is longer */
-	ROW_BYTES = 8,
-	/* Of a larger part of a file only these pieces are read that somebody asks for. One
-	 * keeps a descriptor open, and counts as so much at least: so few do. */
-	LARGE_BYTES = 256 << 10,
-	PIECE_BYTES = 4096,
-	FILE_COUNTS_AS = 512 << 10
-};
-
-/* Which pieces are there, and how many. */
-struct pieces {
-	size_t count;
-	unsigned char are_there[];
+	ROW_BYTES = 8
 };
 
 /* A part of the file, and where it is in memory. */
@@ -200,8 +186,6 @@ struct part {
 	unsigned char *bytes; /* its own */
 	size_t size;
 	uint64_t address;
-	uint64_t offset;       /* in the file */
-	struct pieces *pieces; /* NULL: all of it is there */
 };
 
 struct row {
@@ -211,7 +195,6 @@ struct row {
 
 struct ppi_frame_table {
 	const struct ppi_frame_source *source; /* while it is opened */
-	int file; /* pieces are read from; -1 */
 	size_t segment_count;
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct part frames, header;
@@ -230,46 +213,7 @@ static bool read_at(const struct ppi_frame_table *table, uint64_t offset,
 	return table->source->read(table->source->context, offset, out, bytes);
 }
 
-/* Whether so many bytes of the part are there, from `at` on, or are read now. */
-static bool need(const struct ppi_frame_table *table, const struct part *part,
-                 size_t at, size_t bytes)
-{
-	struct pieces *pieces = part->pieces;
-
-	if (at > part->size || bytes > part->size - at)
-		return false;
-	if (!pieces || bytes == 0)
-		return true;
-	for (size_t i = at / PIECE_BYTES; i <= (at + bytes - 1) / PIECE_BYTES;
-	     i++) {
-		size_t first = i * PIECE_BYTES, left = part->size - first;
-
-		left = left < PIECE_BYTES ? left : PIECE_BYTES;
-		if (pieces->are_there[i])
-			continue;
-		if (ppi_foreign_read(table->file, part->bytes + first, left,
-		                     part->offset + first) != left)
-			return false;
-		pieces->are_there[i] = true;
-		pieces->count++;
-	}
-	return true;
-}
-
-/* False: it is to be read at once. */
-static bool may_read_later(struct ppi_frame_table *table, struct part *part)
-{
-	if (!table->source->file || part->size <= LARGE_BYTES)
-		return false;
-	if (table->file < 0)
-		table->file = fcntl(*table->source->file, F_DUPFD_CLOEXEC, 3);
-	if (table->file >= 0)
-		part->pieces = calloc(1, sizeof(*part->pieces) +
-		                                 part->size / PIECE_BYTES + 1);
-	return part->pieces != NULL;
-}
-
-static bool take_part(struct ppi_frame_table *table, uint64_t offset,
+static bool take_part(const struct ppi_frame_table *table, uint64_t offset,
                       uint64_t bytes, uint64_t address, struct part *part)
 {
 	unsigned char last;
@@ -280,11 +224,8 @@ static bool take_part(struct ppi_frame_table *table, uint64_t offset,
 		return false;
 	part->size = (size_t)bytes;
 	part->address = address;
-	part->offset = offset;
 	part->bytes = malloc(part->size);
-	return part->bytes &&
-	       (may_read_later(table, part) ||
-	        read_at(table, offset, part->bytes, part->size));
+	return part->bytes && read_at(table, offset, part->bytes, part->size);
 }
 
 static bool take_segments(struct ppi_frame_table *table, uint16_t machine,
@@ -391,15 +332,14 @@ static bool open_entry(const struct ppi_frame_table *table, size_t at,
 	const struct part *frames = &table->frames;
 	uint64_t bytes;
 
-	if (!need(table, frames, at, 4))
+	if (at > frames->size)
 		return false;
 	*entry = (struct ppi_cfi){ frames->bytes + at,
 		                      frames->bytes + frames->size, false };
 	bytes = cfi_number(entry, 4);
 	/* 0 ends the table, 0xffffffff begins a longer length */
 	if (entry->is_past || bytes < 4 || bytes > ENTRY_MAX ||
-	    bytes > (uint64_t)(entry->end - entry->at) ||
-	    !need(table, frames, at + 4, (size_t)bytes))
+	    bytes > (uint64_t)(entry->end - entry->at))
 		return false;
 	entry->end = entry->at + bytes;
 	return true;
@@ -561,9 +501,6 @@ static struct row row_at(const struct ppi_frame_table *table, size_t i)
 	if (table->rows.data)
 		return PPI_AT(&table->rows, const struct row)[i];
 	cursor.at += i * ROW_BYTES;
-	if (!need(table, &table->header,
-	          (size_t)(cursor.at - table->header.bytes), ROW_BYTES))
-		return (struct row){ UINT64_MAX, SIZE_MAX };
 	row.start = read_pointer(&cursor, DW_EH_PE_sdata4, 0) +
 	            table->header.address;
 	row.at = (size_t)(read_pointer(&cursor, DW_EH_PE_sdata4, 0) +
@@ -634,10 +571,7 @@ static bool take_header(struct ppi_frame_table *table,
 	uint64_t number;
 
 	if (!take_part(table, segment->p_offset, segment->p_filesz,
-	               segment->p_vaddr, &table->header) ||
-	    !need(table, &table->header, 0,
-	          table->header.size < PIECE_BYTES ? table->header.size
-	                                           : PIECE_BYTES))
+	               segment->p_vaddr, &table->header))
 		return false;
 	cursor = (struct ppi_cfi){ table->header.bytes,
 		                      table->header.bytes + table->header.size,
@@ -711,7 +645,6 @@ struct ppi_frame_table *ppi_frame_table_open(
 	if (!table)
 		return NULL;
 	table->source = source;
-	table->file = -1;
 	if (take_segments(table, machine, &header) &&
 	    is_same_build(table, build_id, build_id_bytes) &&
 	    take_table(table, &header)) {
@@ -722,19 +655,10 @@ struct ppi_frame_table *ppi_frame_table_open(
 	return NULL;
 }
 
-static size_t bytes_of(const struct part *part)
-{
-	return part->pieces ? part->pieces->count * PIECE_BYTES +
-	                              part->size / PIECE_BYTES
-	                    : part->size;
-}
-
 size_t ppi_frame_table_bytes(const struct ppi_frame_table *table)
 {
-	return sizeof(*table) + bytes_of(&table->frames) +
-	       bytes_of(&table->header) +
-	       table->rows.count * sizeof(struct row) +
-	       (table->file >= 0 ? FILE_COUNTS_AS : 0);
+	return sizeof(*table) + table->frames.size + table->header.size +
+	       table->rows.count * sizeof(struct row);
 }
 
 void ppi_frame_table_close(struct ppi_frame_table *table)
@@ -742,11 +666,7 @@ void ppi_frame_table_close(struct ppi_frame_table *table)
 	if (!table)
 		return;
 	free(table->frames.bytes);
-	free(table->frames.pieces);
 	free(table->header.bytes);
-	free(table->header.pieces);
-	if (table->file >= 0)
-		close(table->file);
 	ppi_vector_free(&table->rows);
 	free(table);
 }

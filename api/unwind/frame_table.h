@@ -28,7 +28,6 @@ struct ppi_frame_source {
 	bool (*read)(void *context, uint64_t offset, void *bytes, size_t count);
 	void *context;
 	bool is_mapped; /* by a process, so that sections are not there */
-	const int *file; /* its descriptor, where it is a file; NULL: it is none */
 };
 
 /*

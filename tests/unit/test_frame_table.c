@@ -13,10 +13,8 @@
 
 #include <cmocka.h>
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PROGRAM(bytes) (bytes), sizeof(bytes) - 1
 
@@ -46,8 +44,7 @@ static bool read_image(void *context, uint64_t offset, void *bytes, size_t count
 static struct ppi_frame_table *open_image(const char *bytes, size_t size)
 {
 	struct image image = { bytes, size };
-	const struct ppi_frame_source source = { read_image, &image, false,
-		                                 NULL };
+	const struct ppi_frame_source source = { read_image, &image, false };
 
 	return ppi_frame_table_open(KIT_X86_64, &source, NULL, 0);
 }
@@ -151,64 +148,12 @@ static void entries_are_found_by_the_section(void **state)
 	free(image);
 }
 
-/* Of a large table in a file what is asked for is read, and found as in one that is
- * read at once; of a file that was cut meanwhile nothing is, and nothing ends. */
-static void large_tables_are_read_in_pieces(void **state)
-{
-	enum { MANY = 40000 };
-	struct kit_function *many = calloc(MANY, sizeof(*many));
-	struct ppi_frame_table *whole, *pieces, *cut;
-	struct image of;
-	FILE *file = tmpfile();
-	struct ppi_frame_source source = { read_image, &of, false, NULL };
-	char *image;
-	int fd;
-
-	(void)state;
-	assert_non_null(many);
-	assert_non_null(file);
-	fd = fileno(file);
-	for (size_t i = 0; i < MANY; i++) {
-		many[i] = functions[i % FUNCTIONS];
-		many[i].start = 0x1000 + 16 * i;
-		many[i].end = many[i].start + 16;
-	}
-	image = kit_image(KIT_X86_64, many, MANY, &of.size);
-	of.bytes = image;
-	assert_int_equal(fwrite(image, 1, of.size, file), of.size);
-	fflush(file);
-	whole = ppi_frame_table_open(KIT_X86_64, &source, NULL, 0);
-	source.file = &fd;
-	pieces = ppi_frame_table_open(KIT_X86_64, &source, NULL, 0);
-	assert_non_null(whole);
-	cut = ppi_frame_table_open(KIT_X86_64, &source, NULL, 0);
-	assert_non_null(pieces);
-	assert_non_null(cut);
-	free(image); /* from here on the file alone has it */
-	assert_int_equal(frame_at(pieces, 0x1000 + 16 * 9999),
-	                 frame_at(whole, 0x1000 + 16 * 9999));
-	/* a search, its entry and what that shares with others */
-	assert_in_range(ppi_frame_table_bytes(pieces), 512 << 10,
-	                (512 << 10) + 26 * 4096);
-	for (size_t i = 0; i < MANY; i += 7)
-		assert_int_equal(frame_at(pieces, 0x1000 + 16 * i + i % 16),
-		                 frame_at(whole, 0x1000 + 16 * i + i % 16));
-	assert_int_equal(ftruncate(fd, 4096), 0);
-	fclose(file);
-	assert_int_equal(frame_at(cut, 0x1000 + 16 * 9999), 0);
-	ppi_frame_table_close(cut);
-	ppi_frame_table_close(pieces);
-	ppi_frame_table_close(whole);
-	free(many);
-}
-
 static void other_machines_have_no_table(void **state)
 {
 	size_t size;
 	char *image = kit_image(KIT_ARM64, functions, FUNCTIONS, &size);
 	struct image of = { image, size };
-	const struct ppi_frame_source source = { read_image, &of, false,
-		                                 NULL };
+	const struct ppi_frame_source source = { read_image, &of, false };
 
 	(void)state;
 	assert_null(open_image(image, size));
@@ -325,7 +270,6 @@ int main(void)
 		cmocka_unit_test(nothing_is_found_in_the_image_later),
 		cmocka_unit_test(entries_are_found_without_rows),
 		cmocka_unit_test(entries_are_found_by_the_section),
-		cmocka_unit_test(large_tables_are_read_in_pieces),
 		cmocka_unit_test(other_machines_have_no_table),
 		cmocka_unit_test(a_cut_image_is_not_read_beyond),
 		cmocka_unit_test(usual_programs_are_modest),

@@ -109,7 +109,7 @@ static void put_headers(unsigned char *bytes, unsigned machine, size_t table,
 char *kit_image(unsigned machine, const struct kit_function *functions,
                 size_t count, size_t *size)
 {
-	struct writing w = { calloc(1, ROOM + count * 64), TABLE_AT };
+	struct writing w = { calloc(1, ROOM), TABLE_AT };
 	size_t header, frames = TABLE_AT + 12 + 8 * count, cies[2];
 
 	if (!w.bytes)
