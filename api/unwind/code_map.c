@@ -245,7 +245,7 @@ enum { SWEEP_EVERY = 256 };
 /* Tables that are open at a time. Most take a tenth of a MiB, those of a compiler
  * three, of a large database forty, which take 20 ms to read: where samples ask
  * for such and for others in turn they stay open together, up to more. */
-enum { TABLES_MOST = 16 << 20, TABLES_IN_USE_MOST = 96 << 20 };
+enum { TABLES_MOST = 16 << 20, TABLES_IN_USE_MOST = 48 << 20 };
 
 /* Asked for since then is in use: a sample asks some ten times. */
 enum { IN_USE_ASKED = 1 << 16 };

@@ -175,7 +175,8 @@ for backend in timer itimer; do
 done
 rm -f jit-*.dump log-*.dump
 
-# Files of such are copied when they are first seen, as a container's are; a dump grows.
+# Other files of such are copied when they are first seen, as a container's are; a dump
+# grows, and is held.
 if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
 	# shellcheck disable=SC2016 # the inner shell expands it
 	record -q -b perf -F 500 -o inner.pb.gz -- unshare -m sh -c \

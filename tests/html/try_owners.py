@@ -71,7 +71,7 @@ def by_label(b):
     same("a label of several values is shown first", ["endpoint", "service"],
          b.run("[[['service', 'x'], ['endpoint', '/a'], ['endpoint', '/b']], "
                "[['service', 'x'], ['tenant', 'y']]].map((labels) => "
-               "usefulKey({ labels, keys: labels.map((pair) => pair[0]) }))"))
+               "firstKey({ labels, waits: [] }, labels.map((pair) => pair[0])))"))
     b.click_on("#labels th:nth-child(3) button")
     same("they sort", ["(none)", "/checkout", "/search"],
          [row[2] for row in b.run(rows)])

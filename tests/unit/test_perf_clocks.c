@@ -255,6 +255,67 @@ static void a_thread_without_a_sample_stays_unattributed(void **state)
 	assert_int_equal(run_weight_of(&run, other), 0);
 }
 
+/* What follows is of the program that it executes, of which there is no sample. */
+static void a_program_is_not_told_by_the_one_before(void **state)
+{
+	int64_t pid;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	run_work(pid, USER, 10 * MS, 0);
+	run_drain(&run);
+	perf_sim_exec(pid, "other");
+	run_work(pid, USER, 200 * MS, 200 * MS);
+	run_drain(&run);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, 210 * MS);
+	assert_in_range(run_weight_of(&run, pid), 9 * MS, 11 * MS);
+}
+
+/* However long it had slept before. */
+static void a_thread_that_slept_long_is_read_on(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	child = run_in_kernel(pid, 4);
+	for (unsigned i = 0; i < 60; i++) {
+		perf_sim_idle(1000 * MS);
+		run_drain(&run);
+	}
+	for (unsigned i = 0; i < 15; i++) {
+		run_work(child, USER, 1000 * MS, 1000 * MS);
+		run_drain(&run);
+	}
+	perf_sim_exit(child);
+	run_drain(&run);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, 15120 * MS);
+	assert_in_range(run_weight_of(&run, child), 14000 * MS, 15120 * MS);
+}
+
+/* More threads than are asked at a start begin while it is stopped: its clock goes on. */
+static void a_clock_goes_on_after_a_stop_among_many(void **state)
+{
+	int64_t thread;
+
+	(void)state;
+	open_and_start("task-clock", 1000);
+	thread = perf_sim_thread(0);
+	run_work(thread, USER, 50 * MS, 0);
+	run_stop(&run);
+	for (unsigned i = 0; i < 300; i++)
+		perf_sim_thread(0);
+	run_start(&run);
+	for (unsigned i = 0; i < 10; i++) {
+		run_work(thread, USER, 20 * MS, 0);
+		run_drain(&run);
+	}
+	run_stop(&run);
+	check_closure(250 * MS, 1, 2 * MS);
+}
+
 /* Where the kernel is sampled the last samples are where its time is. */
 static void where_the_kernel_is_sampled_nothing_is_added(void **state)
 {
@@ -382,6 +443,9 @@ int main(void)
 		CASE(kernel_time_behind_a_threads_last_sample_is_one_more),
 		CASE(a_thread_that_stood_gets_no_more_than_was_counted),
 		CASE(a_thread_without_a_sample_stays_unattributed),
+		CASE(a_program_is_not_told_by_the_one_before),
+		CASE(a_thread_that_slept_long_is_read_on),
+		CASE(a_clock_goes_on_after_a_stop_among_many),
 		CASE(where_the_kernel_is_sampled_nothing_is_added),
 		CASE(what_is_lost_is_in_the_next_samples),
 		CASE(of_one_event_a_thread_lost_samples_are_not_told_apart),

@@ -24,7 +24,8 @@ struct ppi_held;
 struct ppi_held *ppi_held_new(bool is_of_sampled);
 
 /* Of what is mounted from now on copies are held, 128 MiB of all together: the command
- * may unmount it (an AppImage, a container). Others' mounts stay. */
+ * may unmount it (an AppImage, a container). Others' mounts stay. A jit-PID.dump, which
+ * grows, is held itself. */
 void ppi_held_know_mounts(struct ppi_held *held);
 void ppi_held_free(struct ppi_held *held);
 

@@ -53,14 +53,16 @@ struct perf_progress {
 	uint64_t base;    /* ... when its second event took over; what the
 	                   * thread's own clock is ahead of it: perf_clocks.c */
 	bool has_base;
-	bool is_read;     /* perf_clocks.c: its clock could be; */
-	bool is_fresh;    /* samples of it came just now; */
-	uint32_t waiting; /* so many are in rings, */
-	uint64_t reached; /* and will have made `emitted` this */
+	/* perf_clocks.c */
+	bool is_read;     /* at the last look its clock could be read */
+	bool is_fresh;    /* samples of it came just now */
+	uint32_t waiting; /* so many are in rings */
+	uint64_t reached; /* what `emitted` will be with those */
 	uint64_t stopped_at; /* what the clock showed when the session stopped */
-	uint64_t looked, looked_ns; /* `reached` when it was read last; before, */
-	uint64_t moved_ns;          /* when it was found changed, */
-	double pace;                /* and how much of the time it ran */
+	uint64_t looked;     /* what it had used when its clock was read last, */
+	uint64_t looked_ns;  /* and when that was */
+	uint64_t moved_ns;   /* when it was last found to have used something */
+	double pace;         /* the part of the time that it ran between two looks */
 	struct perf_tail *last; /* its last sample, for what comes after it */
 };
 

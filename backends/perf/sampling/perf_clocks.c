@@ -36,9 +36,10 @@
 enum { ASKED_AT_START = 256 };
 
 /* So many threads' clocks are read on after their last samples, each once in that
- * time and less often while it stands. */
+ * time, and in the longer one while it stands. */
 enum { READ_ON_MAX = 64 };
 #define READ_ON_NS UINT64_C(40000000)
+#define READ_ON_MOST_NS UINT64_C(1000000000)
 
 static bool is_weighed(const struct ppi_backend_session *bs, uint32_t event)
 {
@@ -104,8 +105,10 @@ static void forget_bases(struct ppi_backend_session *bs)
 	for (size_t i = 0; i < state->weights->room; i++) {
 		struct perf_thread *thread = state->weights->slots[i];
 
-		for (uint32_t j = 0; thread && j < bs->plan->event_count; j++)
+		for (uint32_t j = 0; thread && j < bs->plan->event_count; j++) {
 			thread->progress[j].has_base = false;
+			thread->progress[j].stopped_at = 0;
+		}
 	}
 }
 
@@ -190,7 +193,7 @@ static void reach(struct ppi_backend_session *bs, struct perf_thread *thread,
 		? (progress->emitted / period + progress->waiting) * period : 0;
 	bool is_read = read_thread(bs, thread->tid, &now);
 
-	if (is_read && progress->stopped_at)
+	if (is_read && progress->stopped_at && !state->is_running)
 		now = progress->stopped_at;
 	if (by_periods < progress->emitted)
 		by_periods = progress->emitted;
@@ -250,9 +253,10 @@ static void count_all(struct ppi_backend_session *bs)
 static bool is_due(const struct perf_progress *progress, uint64_t now_ns)
 {
 	uint64_t since = now_ns - progress->looked_ns;
+	uint64_t stood = progress->looked_ns - progress->moved_ns;
 
 	return progress->last && since >= READ_ON_NS &&
-	       since >= progress->looked_ns - progress->moved_ns;
+	       (since >= stood || since >= READ_ON_MOST_NS);
 }
 
 /* What it used beyond that until now, at the pace that it had. */
@@ -288,6 +292,11 @@ static void reach_ends(struct ppi_backend_session *bs, uint32_t event,
 		if (!progress->last && !progress->waiting)
 			continue;
 		reach(bs, weights->slots[i], event, now_ns);
+		/* a clock that went on after the stop */
+		if (!progress->waiting && !tally.is_short &&
+		    (double)(progress->reached - progress->emitted) > left)
+			progress->reached = progress->emitted +
+				(left > 0 ? (uint64_t)left : 0);
 		left -= (double)(progress->reached - progress->emitted);
 		asked += beyond(progress, now_ns);
 	}
@@ -409,6 +418,17 @@ void ppi_perf_clocks_remember(struct ppi_backend_session *bs,
 		return;
 	weighing->read_on += !progress->last;
 	ppi_perf_tail_copy(bs, &progress->last, record, words, word_count);
+}
+
+void ppi_perf_clocks_exec(struct ppi_backend_session *bs, uint32_t tid)
+{
+	struct perf_thread *thread =
+		ppi_perf_weights_find(perf_state_of(bs)->weights, tid);
+
+	for (size_t i = 0; thread && i < bs->plan->event_count; i++) {
+		ppi_perf_tail_free(thread->progress[i].last);
+		thread->progress[i].last = NULL;
+	}
 }
 
 bool ppi_perf_clocks_end(struct ppi_backend_session *bs,

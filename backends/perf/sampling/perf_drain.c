@@ -283,6 +283,8 @@ static bool take_name(struct ppi_backend_session *bs,
 	 * see everybody's. */
 	if (seen->is_exec && ppi_perf_is_wanted(bs, seen)) {
 		perf_state_of(bs)->awaits_exec = false;
+		ppi_perf_clocks_exec(bs, seen->tid);
+		ppi_perf_clocks_exec(bs, seen->pid);
 		if (!take_number(bs, seen, room))
 			return false;
 	}
