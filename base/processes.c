@@ -201,8 +201,11 @@ size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
 	size_t got;
 	int fd;
 
-	/* one call instead of three; memory that may not be read takes those */
-	if (ppi_copy_from(pid, address, bytes, count))
+	/* One call instead of three; memory that may not be read takes those. A filter
+	 * may kill a program for a call that it has no use for: portprof-backends(7)
+	 * names those that a session of itself needs. */
+	if (pid != (uint32_t)getpid() &&
+	    ppi_copy_from(pid, address, bytes, count))
 		return count;
 	fd = ppi_process_memory(pid);
 	if (fd < 0)
