@@ -14,6 +14,9 @@
  * at. */
 #define QUIET_NS UINT64_C(1000000000)
 
+/* So many are made as soon as something was mapped. */
+enum { FIRST_LOOKS = 20 };
+
 /* Of so many sets that other libraries say each may be a span's own. */
 enum { SPANS_MAX = 4096 };
 
@@ -148,6 +151,10 @@ static void look_again(const struct ppi_label_processes *processes,
 	uint64_t pause_ns = is_one ? 1000000 + 100 * process->look_cost_ns
 	                           : 100000000 + 2000 * process->look_cost_ns;
 
+	/* libraries are prepared when a program begins */
+	if (is_one && process->looks < FIRST_LOOKS)
+		pause_ns = 1000000;
+
 	if (now_ns < process->looked_ns + pause_ns ||
 	    (!is_wait && now_ns < process->quiet_until_ns))
 		return;
@@ -159,6 +166,7 @@ static void look_again(const struct ppi_label_processes *processes,
 		if (context_of(process) != PPI_CONTEXT_OURS)
 			process->reach = ppi_otel_reach_new(process->pid);
 	}
+	process->looks += pages != process->pages && process->looks < FIRST_LOOKS;
 	process->pages = pages;
 	ppi_clock_ns(ppi_thread_clock(0), &after);
 	process->looked_ns = now_ns;

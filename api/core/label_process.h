@@ -31,6 +31,7 @@ struct ppi_label_process {
 	bool is_due;           /* something says that it has labels now */
 	uint64_t quiet_until_ns; /* its samples ask no sooner */
 	uint64_t looked_ns, look_cost_ns; /* for who has none yet */
+	unsigned looks;        /* that found something mapped; the first ones */
 	uint64_t pages;        /* it had mapped at the last one */
 	struct ppi_label_look look;
 	struct ppi_otel_reach *reach; /* NULL: no other library says sets */

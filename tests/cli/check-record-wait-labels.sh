@@ -170,6 +170,15 @@ if [ "${has_traced-}" ]; then
 	done
 	rounds_of "a tracing library, waits alone" otel_wait --off-cpu -- \
 		"$traced" 4 "$ms" 200 100
+	# where no record tells what begins and what is mapped
+	if "$programs/deny" EPERM true 2>/dev/null; then
+		"$programs/deny" EPERM "$portprof" record -q -g -o denied.pb.gz \
+			--off-cpu -- "$traced" 4 "$ms" 200 100 2>>"$tmp/words"
+		check "a tracing library, perf is denied: each wait has its own label" \
+			proves denied.pb.gz otel_wait
+	else
+		skip "a tracing library, perf is denied" "no filter can be set here"
+	fi
 	! can_use perf || attach "$traced" --wall
 	attach "$traced" --off-cpu
 else
