@@ -185,8 +185,12 @@ struct wanted_process {
 	uint32_t pid;
 	struct ppi_pool sets;   /* numbers, uint64_t */
 	struct ppi_vector have; /* bool, in that order: has the labels */
+	uint64_t ended;         /* as which one its first thread has; 0: not yet */
 	UT_hash_handle hh;
 };
+
+/* Other threads of so many may go on without their first. */
+enum { ENDED_KEPT = 1024 };
 
 /* A histogram of labels: the sets that have them, of which records tell before
  * samples have them (portprof_record.label_set). What a process had goes with it. */
@@ -195,6 +199,8 @@ struct wanted_sets {
 	size_t label_count;
 	uint32_t own_pid; /* of records without a process */
 	struct wanted_process *processes, *last; /* last: of the record before */
+	uint64_t ended;
+	uint32_t ended_pids[ENDED_KEPT];
 };
 
 static uint32_t pid_of(const struct wanted_sets *wanted,
@@ -326,8 +332,24 @@ static void inherit_sets(struct wanted_sets *wanted, uint32_t pid,
 			         true);
 }
 
+/* Its other threads may go on. */
+static void end_process(struct wanted_sets *wanted,
+                        struct wanted_process *process)
+{
+	uint32_t *pid = &wanted->ended_pids[wanted->ended % ENDED_KEPT];
+	struct wanted_process *oldest;
+
+	if (!process || process->ended)
+		return;
+	process->ended = ++wanted->ended;
+	oldest = process->ended > ENDED_KEPT ? find_process(wanted, *pid) : NULL;
+	*pid = process->pid;
+	if (oldest && oldest->ended == process->ended - ENDED_KEPT)
+		forget_process(wanted, oldest);
+}
+
 /* The numbers of a program's sets are another's after an exec, and those of a process
- * that has ended may be another process's. This one may outlive its first thread. */
+ * that has ended may be another process's. */
 static void see_process(struct wanted_sets *wanted, uint32_t pid,
                         const portprof_record *record)
 {
@@ -338,8 +360,10 @@ static void see_process(struct wanted_sets *wanted, uint32_t pid,
 	bool is_end = record->kind == PORTPROF_RECORD_EXIT &&
 	              record->pid == record->tid && pid != wanted->own_pid;
 
-	if (is_fork || is_exec || is_end)
+	if (is_fork || is_exec)
 		forget_process(wanted, find_process(wanted, pid));
+	if (is_end)
+		end_process(wanted, find_process(wanted, pid));
 	if (is_fork)
 		inherit_sets(wanted, pid, (uint32_t)record->address);
 }

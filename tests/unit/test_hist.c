@@ -375,24 +375,36 @@ static void test_processes_that_have_ended_are_forgotten(void **state)
 	uint64_t few_ns, many_ns;
 
 	(void)state;
-	time_of_forks(100);
+	time_of_forks(2000);
 	few_ns = time_of_forks(2000);
 	many_ns = time_of_forks(20000);
 	assert_true(many_ns < 40 * few_ns);
 }
 
-/* Its other threads still run. */
-static void test_this_process_outlives_its_first_thread(void **state)
+/* Their other threads still run. */
+static void test_processes_outlive_their_first_thread(void **state)
 {
+	const uint32_t own = (uint32_t)getpid(), child = own + 1;
 	uint64_t bin = 0;
 	portprof_range all = { 0, 2, 64, &bin, 1 };
 	struct hist hist;
 
 	(void)state;
 	open_of_a(&hist, &all);
-	TELL((uint32_t)getpid(), 2, "a\0001");
-	label_take(&hist, PORTPROF_RECORD_EXIT, (uint32_t)getpid(), 0, NULL, 0);
-	assert_int_equal(SAMPLE((uint32_t)getpid(), 2), PPI_KEPT);
+	TELL(own, 2, "a\0001");
+	label_take(&hist, PORTPROF_RECORD_EXIT, own, 0, NULL, 0);
+	assert_int_equal(SAMPLE(own, 2), PPI_KEPT);
+	label_take(&hist, PORTPROF_RECORD_FORK, child, own, NULL, 0);
+	label_take(&hist, PORTPROF_RECORD_EXIT, child, 0, NULL, 0);
+	assert_int_equal(SAMPLE(child, 2), PPI_KEPT);
+	TELL(child, 3, "a\0001");
+	assert_int_equal(SAMPLE(child, 3), PPI_KEPT);
+	/* the number is another process's, which ends as often as it likes */
+	label_take(&hist, PORTPROF_RECORD_FORK, child, own, NULL, 0);
+	assert_int_equal(SAMPLE(child, 3), PPI_OUTSIDE);
+	for (unsigned i = 0; i < 3000; i++)
+		label_take(&hist, PORTPROF_RECORD_EXIT, child, 0, NULL, 0);
+	assert_int_equal(SAMPLE(child, 2), PPI_KEPT);
 	ppi_sink_label_hist.close(&hist.sink, NULL, NULL);
 }
 
@@ -411,7 +423,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_only_what_has_the_labels_is_counted),
 		cmocka_unit_test(test_processes_that_have_ended_are_forgotten),
 		cmocka_unit_test(
-			test_this_process_outlives_its_first_thread),
+			test_processes_outlive_their_first_thread),
 	};
 
 	if (argc == 2)
