@@ -181,7 +181,8 @@ struct waits_times {
 	uint64_t births, all_births; /* as the system counted them then */
 	uint64_t next_ns, every_ns; /* passes */
 	uint64_t late_ns;   /* how much later than then they are */
-	bool is_hasty;      /* who looks goes before others */
+	int64_t hastened;   /* who looks was asked to go before others, */
+	bool is_hasty;      /* and does */
 	unsigned pass;
 	size_t child_scan;      /* the thread whose children are next */
 	uint64_t earliest_ns;   /* that a thread is due */

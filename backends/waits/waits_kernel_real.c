@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -374,18 +375,39 @@ static enum waits_call real_call_of(void *self, int64_t number)
 	return number < 0 ? WAITS_CALL_NONE : WAITS_CALL_OTHER;
 }
 
-/* By its nice value, which is a thread's own on Linux (setpriority(2)). One that a user
- * has chosen stays. */
+/* Sessions have one helper together. Without a lock, which a fork could leave locked. */
+static struct {
+	_Atomic uint64_t thread; /* this process's, so no forked child's */
+	_Atomic unsigned sessions;
+	_Atomic bool is_ours;
+} hasty;
+
+static bool change_nice(int64_t tid, int from, int to)
+{
+	errno = 0;
+	return getpriority(PRIO_PROCESS, (id_t)tid) == from && errno == 0 &&
+	       setpriority(PRIO_PROCESS, (id_t)tid, to) == 0;
+}
+
+/* By its nice value, which is a thread's own on Linux (setpriority(2)), from the first
+ * session that wants it to the end of the last. One that a user has chosen stays. */
 static bool real_hasten(void *self, int64_t tid, bool is_wanted)
 {
 	enum { HASTY = -10 };
-	int is, asked = is_wanted ? HASTY : 0;
+	uint64_t thread = (uint64_t)getpid() << 32 | (uint32_t)tid;
 
 	(void)self;
-	errno = 0;
-	is = getpriority(PRIO_PROCESS, (id_t)tid);
-	return errno == 0 && is == (is_wanted ? 0 : HASTY) &&
-	       setpriority(PRIO_PROCESS, (id_t)tid, asked) == 0 && is_wanted;
+	if (!is_wanted) {
+		if (hasty.thread == thread && --hasty.sessions == 0 &&
+		    hasty.is_ours)
+			change_nice(tid, HASTY, 0);
+		return false;
+	}
+	if (atomic_exchange(&hasty.thread, thread) != thread)
+		hasty.sessions = 0;
+	if (hasty.sessions++ == 0)
+		hasty.is_ours = change_nice(tid, 0, HASTY);
+	return hasty.is_ours;
 }
 
 static const struct waits_kernel real = {

@@ -466,16 +466,21 @@ static void say_why(struct waits_watch *watch)
 /*
  * Where all CPUs are wanted, who looks waits for one, too: 28 ms each time beside
  * sixteen that run on two CPUs, and 6 ms as one that goes before. What a thread did
- * between the last look and its end is so much less. Not in the program itself.
+ * between the last look and its end is so much less. Not in the program itself. All that
+ * the helper does is before others: it has to be so while it sleeps.
  */
 static void hasten(struct waits_watch *watch, bool is_wanted)
 {
 	const struct waits_kernel *kernel = watch->kernel;
+	int64_t helper = is_wanted ? watch->bs->helper_tid
+	                           : watch->times.hastened;
 
-	if (kernel->hasten && watch->bs->helper_tid &&
-	    !watch->bs->plan->target.is_self)
-		watch->times.is_hasty = kernel->hasten(
-			kernel->self, watch->bs->helper_tid, is_wanted);
+	if (!kernel->hasten || watch->bs->plan->target.is_self || !helper ||
+	    is_wanted == (watch->times.hastened != 0))
+		return;
+	watch->times.is_hasty =
+		kernel->hasten(kernel->self, helper, is_wanted);
+	watch->times.hastened = is_wanted ? helper : 0;
 }
 
 static void end_pass(struct waits_watch *watch)

@@ -18,6 +18,13 @@
 
 #include <cmocka.h>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include "backends/backend.h"
 #include "backends/waits/waits_kernel.h"
 #include "tests/unit/waits_run.h"
@@ -300,9 +307,81 @@ static void births_elsewhere_are_cheap(void **state)
 	end();
 }
 
+/* ---- two sessions with one helper ---- */
+
+#ifdef __linux__
+static int nice_of(int64_t tid)
+{
+	errno = 0;
+	return getpriority(PRIO_PROCESS, (id_t)tid);
+}
+
+/* This thread's. */
+static void the_last_session_gives_the_nice_value_back(void **state)
+{
+	const struct waits_kernel *real = ppi_waits_kernel_real;
+	const int64_t tid = syscall(SYS_gettid);
+	const int was = nice_of(tid);
+
+	(void)state;
+	if (setpriority(PRIO_PROCESS, (id_t)tid, -10))
+		skip(); /* it may not */
+	/* what a user has chosen stays */
+	assert_false(real->hasten(real->self, tid, true));
+	real->hasten(real->self, tid, false);
+	assert_int_equal(nice_of(tid), -10);
+	setpriority(PRIO_PROCESS, (id_t)tid, 0);
+	for (int again = 0; again < 2; again++) {
+		assert_true(real->hasten(real->self, tid, true));
+		assert_true(real->hasten(real->self, tid, true));
+		assert_false(real->hasten(real->self, tid, false));
+		assert_int_equal(nice_of(tid), -10);
+		assert_true(real->hasten(real->self, tid, true));
+		real->hasten(real->self, tid, false);
+		real->hasten(real->self, tid, false);
+		assert_int_equal(nice_of(tid), 0);
+	}
+	/* and what one has chosen meanwhile */
+	assert_true(real->hasten(real->self, tid, true));
+	setpriority(PRIO_PROCESS, (id_t)tid, -5);
+	real->hasten(real->self, tid, false);
+	assert_int_equal(nice_of(tid), -5);
+	setpriority(PRIO_PROCESS, (id_t)tid, was);
+}
+
+/* It has sessions of its parent, whose helper is not its own. */
+static void a_forked_child_changes_no_helper_of_its_parent(void **state)
+{
+	const struct waits_kernel *real = ppi_waits_kernel_real;
+	const int64_t tid = syscall(SYS_gettid);
+	const int was = nice_of(tid);
+	pid_t child;
+
+	(void)state;
+	if (setpriority(PRIO_PROCESS, (id_t)tid, 0) ||
+	    !real->hasten(real->self, tid, true))
+		skip(); /* it may not */
+	child = fork();
+	if (child == 0) {
+		real->hasten(real->self, tid, false);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(nice_of(tid), -10);
+	real->hasten(real->self, tid, false);
+	assert_int_equal(nice_of(tid), 0);
+	setpriority(PRIO_PROCESS, (id_t)tid, was);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+#ifdef __linux__
+		cmocka_unit_test(the_last_session_gives_the_nice_value_back),
+		cmocka_unit_test(
+			a_forked_child_changes_no_helper_of_its_parent),
+#endif
 		cmocka_unit_test(who_sleeps_on_is_not_read),
 		cmocka_unit_test(who_runs_wakes_no_other),
 		cmocka_unit_test(births_elsewhere_are_cheap),
