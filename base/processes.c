@@ -167,9 +167,9 @@ struct ppi_process_marks ppi_process_marks(uint32_t pid)
 	size_t at = pid % MARKS_KEPT;
 	bool is_known;
 
-	if (!pages)
+	/* in a child of a fork it may stay locked */
+	if (!pages || pthread_mutex_trylock(&marks_lock))
 		return read_marks(pid);
-	pthread_mutex_lock(&marks_lock);
 	is_known = kept_marks[at].pid == pid && kept_marks[at].pages == pages &&
 	           now_ns - kept_marks[at].read_ns < MARKS_KEPT_NS;
 	if (is_known)
@@ -178,7 +178,8 @@ struct ppi_process_marks ppi_process_marks(uint32_t pid)
 	if (is_known)
 		return marks;
 	marks = read_marks(pid);
-	pthread_mutex_lock(&marks_lock);
+	if (pthread_mutex_trylock(&marks_lock))
+		return marks;
 	kept_marks[at].pid = pid;
 	kept_marks[at].pages = pages;
 	kept_marks[at].read_ns = now_ns;

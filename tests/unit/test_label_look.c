@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@
 #include "base/clock_ns.h"
 #include "base/label_look.h"
 #include "base/label_post.h"
+#include "base/processes.h"
 #include "base/thread.h"
 #include "tests/tools/speed.h"
 
@@ -153,6 +156,41 @@ static void another_process_is_known_from_the_look_on(void **state)
 	assert_string_equal(found(&look, a_ns), "unknown");
 	assert_string_equal(found(&look, b_ns), "/b");
 	ppi_label_look_close(&look);
+}
+
+/* Whatever another thread did when its parent forked it. */
+static void *look_for_marks(void *stop)
+{
+	while (!atomic_load((atomic_bool *)stop))
+		ppi_process_marks((uint32_t)other.pid);
+	return NULL;
+}
+
+static void a_forked_child_finds_marks(void **state)
+{
+	enum { THREADS = 4, FORKS = 400 };
+	atomic_bool stop = false;
+	pthread_t threads[THREADS];
+
+	(void)state;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL,
+		                                look_for_marks, &stop), 0);
+	for (int i = 0; i < FORKS; i++) {
+		int status = -1;
+		pid_t child = fork();
+
+		if (child == 0) {
+			alarm(60);
+			ppi_process_marks((uint32_t)other.pid);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
 }
 
 /* The set of now, how often it changed, and whose program says so. */
@@ -445,6 +483,8 @@ int main(int argc, char **argv)
 {
 #ifdef SYS_memfd_create
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_forked_child_finds_marks, start_other, end_other),
 		cmocka_unit_test_setup_teardown(
 			another_process_is_known_now, start_other, end_other),
 		cmocka_unit_test_setup_teardown(
