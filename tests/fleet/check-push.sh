@@ -85,10 +85,20 @@ for when in 2026-11-30T08:15 2026-11-30T08:15:00Z 1796026500; do
 	"$portprof" report -j body.0.pb.gz >b.json
 	same "--time $when" 1796026500000000000 "$(json b.json 'r["start_ns"]')"
 done
-for when in '' 2026-13-01 2026-11-30T24:00 2026-11-30T08 -1 now 0 1969-12-31 99999999999; do
+for when in '' 2026-13-01 2026-11-30T24:00 2026-11-30T08 -1 now 0 1969-12-31 99999999999 \
+	2026-02-29 2026-02-31 2100-02-29 2026-04-31 ' 2026-11-30' '2026- 11-30' 2026-+11-30 \
+	2026-11--3 '2026-11-30T 8:15' 2026-11-30T08:+5 2026-11-30:15 2026-11-30T08:15: \
+	2026-11-30T08:15:-1; do
 	push --to "pyroscope+$url" --time "$when" folded.txt
 	same "--time '$when' is refused" 2 "$status"
 done
+push --to "pyroscope+$url" --body body --time 2028-02-29T23:59:59 folded.txt
+python3 "$srcdir/tests/fleet/push.py" pyroscope body >a.json
+"$portprof" report -j body.0.pb.gz >b.json
+same "--time of a leap year's day" 1835481599000000000 "$(json b.json 'r["start_ns"]')"
+push --to "pyroscope+$url" --spool waiting --time 2026-11-30 folded.txt
+same "--time with --spool: status" 2 "$status"
+has "--time with --spool: words" '--time takes no --spool' words
 push --to "$url/" folded.txt
 same "no time, a web server: status" 0 "$status"
 server=web

@@ -96,28 +96,50 @@ static uint64_t days_until(int year, int month, int day)
 	                  past / 400 - 477 + before[month - 1] + day - 1);
 }
 
+static int days_in(int year, int month)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30,
+		                    31 };
+	bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return days[month - 1] + (month == 2 && is_leap);
+}
+
+/* Past a mark, if there is to be one, and one to `most` digits. */
+static bool read_digits(const char **text, char mark, int most, int *number)
+{
+	const char *at = *text + (mark != 0);
+	int digits = 0;
+
+	if (mark && **text != mark)
+		return false;
+	for (*number = 0; digits < most && at[digits] >= '0' &&
+	     at[digits] <= '9'; digits++)
+		*number = *number * 10 + at[digits] - '0';
+	*text = at + digits;
+	return digits > 0;
+}
+
 /* False: it is no time from 1970 to 2105, which ClickHouse's DateTime ends with. */
 static bool read_time(const char *text, uint64_t *seconds)
 {
-	int year, month, day, hour = 0, minute = 0, second = 0, used = 0, more;
+	int year, month, day, hour = 0, minute = 0, second = 0;
 
 	if (text[strspn(text, "0123456789")] == '\0')
 		return ppi_read_number(text, 1, UINT32_MAX, seconds);
-	if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) < 3 ||
-	    !used)
+	if (!read_digits(&text, 0, 4, &year) ||
+	    !read_digits(&text, '-', 2, &month) ||
+	    !read_digits(&text, '-', 2, &day))
 		return false;
-	text += used;
-	more = 0;
-	if (*text == 'T' &&
-	    sscanf(text, "T%2d:%2d%n", &hour, &minute, &more) == 2)
-		text += more;
-	more = 0;
-	if (*text == ':' && sscanf(text, ":%2d%n", &second, &more) == 1)
-		text += more;
+	if (*text == 'T' && (!read_digits(&text, 'T', 2, &hour) ||
+	                     !read_digits(&text, ':', 2, &minute) ||
+	                     (*text == ':' &&
+	                      !read_digits(&text, ':', 2, &second))))
+		return false;
 	text += *text == 'Z';
 	if (*text || year < 1970 || year > 2105 || month < 1 || month > 12 ||
-	    day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 ||
-	    minute > 59 || second < 0 || second > 60)
+	    day < 1 || day > days_in(year, month) || hour > 23 ||
+	    minute > 59 || second > 60)
 		return false;
 	*seconds = days_until(year, month, day) * 86400 +
 	           (uint64_t)(hour * 3600 + minute * 60 + second);
@@ -405,6 +427,10 @@ static int complete(struct push *push, int argc)
 	if (push->body && (push->spool || argc - optind > 1))
 		return ppi_line_wrong(&line, "--body takes one FILE, and no "
 		                             "--spool");
+	if (push->time_s && push->spool)
+		return ppi_line_wrong(&line, "--time takes no --spool, whose "
+		                             "profiles say when they were "
+		                             "measured");
 	if (!push->tries)
 		push->tries = 5;
 	if (!push->keep_ms)
