@@ -127,6 +127,10 @@ for bad in 'file:wrong no profile' 'page a web page' '500 status 500' 'empty Emp
 	has "$bad: words" "${bad#* }" words
 	check "$bad: no file" [ ! -e got.pb.gz ]
 done
+server_says away
+fetch --from "clickhouse+$url/fleet"
+same "one of its servers is away: status" 1 "$status"
+has "one of its servers is away: which" 'is away \(\[::1\]:9000\)' words
 : >web/nothing
 server_says file:nothing
 fetch --from "pyroscope+$url" --service none

@@ -154,6 +154,10 @@ def treat(connection, mode, head, rest):
     elif mode == "partial":  # 3 profiles rejected: "no room"
         answer(connection, "200 OK", b"\x0a\x0b\x08\x03\x12\x07no room",
                "Content-Type: application/x-protobuf")
+    elif mode == "away":  # one of the servers that this one asks
+        answer(connection, "500 Internal Server Error",
+               b"Code: 279. DB::Exception: All connection tries failed: "
+               b"Connection refused ([::1]:9000). (ALL_CONNECTION_TRIES_FAILED)")
     elif mode in STATUSES:
         headers = ["Retry-After: 1"] if mode in ("429", "503") else []
         answer(connection, STATUSES[mode], b"said %s\nmore\n" % mode.encode(),

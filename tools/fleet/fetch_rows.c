@@ -168,17 +168,16 @@ static bool is_one_away(const struct ppi_answer *answer)
 	return strstr(said, "Code: 279") != NULL;
 }
 
-/* Which, as they name it: the last "(HOST:PORT" there. */
+/* Which, as they name it: the last "(HOST:PORT" there; a HOST may have colons. */
 static void find_away(const char *words, char *out, size_t bytes)
 {
 	out[0] = '\0';
 	while ((words = strchr(words, '(')) != NULL) {
-		size_t length = strcspn(++words, "(), ");
-		const char *colon = memchr(words, ':', length);
+		size_t length = strcspn(++words, "(), "), port = length;
 
-		if (colon && colon > words && colon + 1 < words + length &&
-		    strspn(colon + 1, "0123456789") ==
-			    (size_t)(words + length - colon - 1))
+		while (port && words[port - 1] >= '0' && words[port - 1] <= '9')
+			port--;
+		if (port > 1 && port < length && words[port - 1] == ':')
 			snprintf(out, bytes, "%.*s", (int)length, words);
 	}
 }
