@@ -83,11 +83,20 @@ function labelRow(facts, split, row) {
   return tr;
 }
 
+// Which sets a column has, found once: it may have millions of samples, and is never changed.
+const numbersIn = new WeakMap();
+
+function setNumbers(column) {
+  if (!column) return [];
+  if (!numbersIn.has(column)) numbersIn.set(column, [...new Set(column)]);
+  return numbersIn.get(column);
+}
+
 // Labels of which samples of the event have a value: fields of another event have none.
 function keysHere(tree, facts) {
   const indexes = facts.is_diff ? [0, 1] : [seriesIndex()];
-  const sets = new Set(indexes.flatMap((index) => [...tree.series[index].set || []]));
-  return facts.keys.filter((key) => [...sets].some((set) => facts.pairOf.get(key)[set] >= 0));
+  const sets = indexes.flatMap((index) => setNumbers(tree.series[index].set));
+  return facts.keys.filter((key) => sets.some((set) => facts.pairOf.get(key)[set] >= 0));
 }
 
 // The program's own first, but those that tell no samples apart, as all of a program have
