@@ -295,7 +295,7 @@ static void a_thread_that_slept_long_is_read_on(void **state)
 	assert_in_range(run_weight_of(&run, child), 14000 * MS, 15120 * MS);
 }
 
-/* More threads than are asked at a start begin while it is stopped: its clock goes on. */
+/* More threads than are asked at a start begin while it is stopped. */
 static void a_clock_goes_on_after_a_stop_among_many(void **state)
 {
 	int64_t thread;

@@ -108,8 +108,8 @@ uint64_t ppi_perf_clocks_weigh(struct ppi_backend_session *bs, uint32_t event,
 void ppi_perf_clocks_remember(struct ppi_backend_session *bs,
                               const portprof_record *record,
                               const uint64_t *words, size_t word_count);
-/* It executes a program: its last sample is of another one, and tells nothing of what
- * comes. */
+/* It executes a program. Its last sample is of the one before, and what follows has no
+ * place there. */
 void ppi_perf_clocks_exec(struct ppi_backend_session *bs, uint32_t tid);
 /* It has ended, or all has stopped: what it used since its last sample is one
  * more. False when there is no room. */
