@@ -73,7 +73,7 @@ static void begin(const char *backend, portprof_batch_fn callback)
 
 /* What the file has: the weight of its samples. */
 struct found {
-	uint64_t weight;
+	uint64_t weight, total;
 	bool is_complete, is_closed; /* the account */
 };
 
@@ -90,6 +90,7 @@ static struct found read_file(void)
 			portprof_profile_sample_get(profile, i)->weights[0];
 	found.is_complete = portprof_profile_origin_get(profile)->is_complete;
 	stats = &portprof_profile_event_get(profile, 0)->stats;
+	found.total = stats->total_weight;
 	found.is_closed = stats->kept_weight == found.weight &&
 	                  stats->delivered_samples ==
 		                  stats->kept_samples + stats->outside_samples +
@@ -124,11 +125,18 @@ static struct found after(void (*life)(const char *backend),
 	return found;
 }
 
-static void assert_whole(struct found found, uint64_t least_ms)
+/* By itimer chance decides on a busy machine when the last tick comes: what is behind it
+ * is in no sample, and accounted for. */
+static void assert_whole(struct found found, const char *backend,
+                         uint64_t least_ms)
 {
+	bool is_by_tick = strcmp(backend, "itimer") == 0;
+
 	assert_true(found.is_complete);
 	assert_true(found.is_closed);
-	assert_true(found.weight >= least_ms * MS);
+	assert_true(found.weight > 0);
+	assert_true((is_by_tick ? found.total : found.weight) >=
+	            least_ms * MS);
 }
 
 /* ---- exit handlers, which run before ---- */
@@ -236,11 +244,11 @@ static void check_ends(const char *backend)
 {
 	struct found found;
 
-	assert_whole(after(by_exit, backend, ENDED), 2 * LEAST_MS);
-	assert_whole(after(by_own_close, backend, ENDED), LEAST_MS);
-	assert_whole(after(by_another_thread, backend, ENDED), LEAST_MS);
-	assert_whole(after(by_end_of_threads, backend, 0), LEAST_MS);
-	assert_whole(after(by_a_childs_exit, backend, ENDED), 2 * LEAST_MS);
+	assert_whole(after(by_exit, backend, ENDED), backend, 2 * LEAST_MS);
+	assert_whole(after(by_own_close, backend, ENDED), backend, LEAST_MS);
+	assert_whole(after(by_another_thread, backend, ENDED), backend, LEAST_MS);
+	assert_whole(after(by_end_of_threads, backend, 0), backend, LEAST_MS);
+	assert_whole(after(by_a_childs_exit, backend, ENDED), backend, 2 * LEAST_MS);
 	after(in_a_callback, backend, ENDED);
 	found = after(without_exit, backend, ENDED);
 	assert_false(found.is_complete);
