@@ -529,7 +529,9 @@ static void handlers_of_signals_may_change_sets(void **state)
 	                                &workers[0]), 0);
 	while (!atomic_load(&workers[0].tid))
 		usleep(100);
-	for (unsigned i = 0; i < by_speed(3000, 10000, 18000); i++) {
+	/* how many are too near to another change to be known is by the machine */
+	for (unsigned i = 0; i < by_speed(3000, 10000, 18000) ||
+	                     (has_look && known <= 100 && i < 18000); i++) {
 		size_t count = atomic_load(&workers[0].count);
 
 		pthread_kill(workers[0].id, SIGUSR1);
