@@ -111,6 +111,36 @@ const char *ppi_guess_words(const struct ppi_guess *guess, const char *before,
 	return out;
 }
 
+/* Of "label:NAME" what stands before the colon is compared, and what was typed behind it
+ * stays. */
+const char *ppi_guess_among(const char *(*word)(size_t i), const char *typed,
+                            char *out, size_t bytes)
+{
+	enum { WORDS_MAX = 32, HEAD_BYTES = 24 };
+	char heads[WORDS_MAX][HEAD_BYTES], tails[PPI_GUESSES][64];
+	size_t head = strcspn(typed, ":");
+	char wanted[HEAD_BYTES];
+	struct ppi_guess guess = { .wanted = wanted };
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)head, typed);
+	for (size_t i = 0; i < WORDS_MAX && word(i); i++) {
+		snprintf(heads[i], HEAD_BYTES, "%.*s",
+		         (int)strcspn(word(i), ":"), word(i));
+		ppi_guess_offer(&guess, heads[i]);
+	}
+	for (size_t i = 0; i < guess.count; i++) {
+		size_t at = (size_t)(guess.names[i] - heads[0]) / HEAD_BYTES;
+		const char *tail = strchr(word(at), ':');
+
+		if (tail && typed[head] == ':' && typed[head + 1])
+			tail = typed + head;
+		snprintf(tails[i], sizeof(tails[i]), "%s%.32s", guess.names[i],
+		         tail ? tail : "");
+		guess.names[i] = tails[i];
+	}
+	return ppi_guess_words(&guess, "", out, bytes);
+}
+
 /* ---- backends ---- */
 
 /* The backends that this operating system has, for help and messages. */

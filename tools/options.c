@@ -263,42 +263,6 @@ int ppi_given_refuse(const struct ppi_given *given, const char *what)
 	                      given->value, what);
 }
 
-enum { HEAD_BYTES = 24 };
-
-/* "; did you mean label:x?" Of "label:NAME" what stands before the colon is compared, and what
- * was typed behind it stays. */
-static const char *likely_words(const struct ppi_given *given, char *out,
-                                size_t bytes)
-{
-	enum { WORDS_MAX = 32 };
-	char heads[WORDS_MAX][HEAD_BYTES], tails[PPI_GUESSES][64];
-	size_t head = strcspn(given->value, ":");
-	char wanted[HEAD_BYTES];
-	struct ppi_guess guess = { .wanted = wanted };
-	const char *word;
-
-	snprintf(wanted, sizeof(wanted), "%.*s", (int)head, given->value);
-	for (size_t i = 0; i < WORDS_MAX; i++) {
-		word = given->option->word(i);
-		if (!word)
-			break;
-		snprintf(heads[i], HEAD_BYTES, "%.*s", (int)strcspn(word, ":"),
-		         word);
-		ppi_guess_offer(&guess, heads[i]);
-	}
-	for (size_t i = 0; i < guess.count; i++) {
-		size_t at = (size_t)(guess.names[i] - heads[0]) / HEAD_BYTES;
-
-		word = strchr(given->option->word(at), ':');
-		if (word && given->value[head] == ':' && given->value[head + 1])
-			word = given->value + head;
-		snprintf(tails[i], sizeof(tails[i]), "%s%.32s", guess.names[i],
-		         word ? word : "");
-		guess.names[i] = tails[i];
-	}
-	return ppi_guess_words(&guess, "", out, bytes);
-}
-
 int ppi_given_refuse_word(const struct ppi_given *given)
 {
 	char words[256], likely[256];
@@ -306,7 +270,8 @@ int ppi_given_refuse_word(const struct ppi_given *given)
 
 	snprintf(text, sizeof(text), "%s%s",
 	         join_words(given->option, words, sizeof(words)),
-	         likely_words(given, likely, sizeof(likely)));
+	         ppi_guess_among(given->option->word, given->value, likely,
+	                         sizeof(likely)));
 	return ppi_given_refuse(given, text);
 }
 

@@ -140,4 +140,8 @@ void ppi_guess_offer(struct ppi_guess *guess, const char *name);
 const char *ppi_guess_words(const struct ppi_guess *guess, const char *before,
                             char *out, size_t bytes);
 
+/* The same among all words, up to the first NULL, for one that was typed instead. */
+const char *ppi_guess_among(const char *(*word)(size_t i), const char *typed,
+                            char *out, size_t bytes);
+
 #endif
