@@ -283,15 +283,12 @@ static bool is_deleted(const char *path)
 	return length > more && strcmp(path + length - more, DELETED) == 0;
 }
 
-/* "BUILD-ID PATH". */
-static char *key_of(const char *path, const char *build_id)
-{
-	size_t bytes = strlen(path) + strlen(build_id) + 2;
-	char *key = malloc(bytes);
+enum { ID_ROOM = 2 * PORTPROF_BUILD_ID_BYTES + 1, KEY_ROOM = ID_ROOM + PATH_ROOM };
 
-	if (key)
-		snprintf(key, bytes, "%s %s", build_id, path);
-	return key;
+/* "BUILD-ID PATH"; false for a path that none has. */
+static bool make_key(char key[KEY_ROOM], const char *path, const char *build_id)
+{
+	return snprintf(key, KEY_ROOM, "%s %s", build_id, path) < KEY_ROOM;
 }
 
 /* As the process sees it; or by its mapping, which takes more rights
@@ -490,21 +487,17 @@ static struct held_file *find_file(const struct ppi_held *held,
 static void see_module(struct ppi_held *held, const portprof_record *record,
                        const portprof_module *module)
 {
-	enum { ID_ROOM = 2 * PORTPROF_BUILD_ID_BYTES + 1 };
-	char key[ID_ROOM + PATH_ROOM] = "";
-	size_t bytes = PORTPROF_BUILD_ID_BYTES, length;
+	char build_id[ID_ROOM] = "", key[KEY_ROOM];
+	size_t bytes = PORTPROF_BUILD_ID_BYTES;
 	struct held_file *known;
 
 	if (!module || !is_file_name(module->path))
 		return;
-	length = strlen(module->path);
-	if (length >= PATH_ROOM)
-		return;
 	if (module->build_id_bytes < bytes)
 		bytes = module->build_id_bytes;
-	ppi_text_hex(module->build_id, bytes, key);
-	key[2 * bytes] = ' ';
-	memcpy(key + 2 * bytes + 1, module->path, length + 1);
+	ppi_text_hex(module->build_id, bytes, build_id);
+	if (!make_key(key, module->path, build_id))
+		return;
 	known = find_file(held, key);
 	if (known)
 		compare_memory(held, known, record);
@@ -676,15 +669,15 @@ static bool name_fd(int fd, char name[PPI_HELD_NAME_ROOM])
 bool ppi_held_file(const struct ppi_held *held, const char *path,
                    const char *build_id, char name[PPI_HELD_NAME_ROOM])
 {
-	const struct held_file *file = NULL;
-	char *key = held ? key_of(path, build_id) : NULL;
+	const struct held_file *file;
+	char key[KEY_ROOM];
 
-	if (key)
-		file = find_file(held, key);
+	if (!held || !make_key(key, path, build_id))
+		return false;
+	file = find_file(held, key);
 	/* the writer of the profile may have read the build-id from the file */
-	if (key && !file)
+	if (!file)
 		file = find_file(held, strchr(key, ' '));
-	free(key);
 	return file && name_fd(file->fd, name);
 }
 
