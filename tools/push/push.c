@@ -85,24 +85,30 @@ static const struct ppi_line line = {
 
 /* ---- when it was ---- */
 
-/* Of the Gregorian calendar, since 1970-01-01. */
-static uint64_t days_until(int year, int month, int day)
+/* Of the Gregorian calendar. */
+static bool is_leap(int year)
 {
-	static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243,
-		                      273, 304, 334 };
-	int past = month > 2 ? year : year - 1;
-
-	return (uint64_t)(365 * (year - 1970) + past / 4 - past / 100 +
-	                  past / 400 - 477 + before[month - 1] + day - 1);
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
 static int days_in(int year, int month)
 {
 	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30,
 		                    31 };
-	bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
-	return days[month - 1] + (month == 2 && is_leap);
+	return days[month - 1] + (month == 2 && is_leap(year));
+}
+
+/* Since 1970-01-01. */
+static uint64_t days_until(int year, int month, int day)
+{
+	int days = day - 1;
+
+	for (int past = 1970; past < year; past++)
+		days += 365 + is_leap(past);
+	for (int past = 1; past < month; past++)
+		days += days_in(year, past);
+	return (uint64_t)days;
 }
 
 /* Past a mark, if there is to be one, and one to `most` digits. */
