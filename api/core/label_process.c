@@ -154,7 +154,6 @@ static void look_again(const struct ppi_label_processes *processes,
 	/* libraries are prepared when a program begins */
 	if (is_one && process->looks < FIRST_LOOKS)
 		pause_ns = 1000000;
-
 	if (now_ns < process->looked_ns + pause_ns ||
 	    (!is_wait && now_ns < process->quiet_until_ns))
 		return;
@@ -165,8 +164,8 @@ static void look_again(const struct ppi_label_processes *processes,
 			look_for_store(processes, process);
 		if (context_of(process) != PPI_CONTEXT_OURS)
 			process->reach = ppi_otel_reach_new(process->pid);
+		process->looks += process->looks < FIRST_LOOKS;
 	}
-	process->looks += pages != process->pages && process->looks < FIRST_LOOKS;
 	process->pages = pages;
 	ppi_clock_ns(ppi_thread_clock(0), &after);
 	process->looked_ns = now_ns;

@@ -272,6 +272,15 @@ static double beyond(const struct perf_progress *progress, uint64_t now_ns)
 	return ahead > 0 ? ahead : 0;
 }
 
+/* Of one whose time is to be laid somewhere; else NULL. */
+static struct perf_progress *unsettled(struct perf_thread *thread, uint32_t event)
+{
+	struct perf_progress *progress = thread ? &thread->progress[event] : NULL;
+
+	return progress && (progress->last || progress->waiting) ? progress
+	                                                         : NULL;
+}
+
 /* All has ended: what those that cannot be asked any more used since the last look
  * is not more than what no sample has of all that was counted. */
 static void reach_ends(struct ppi_backend_session *bs, uint32_t event,
@@ -284,12 +293,10 @@ static void reach_ends(struct ppi_backend_session *bs, uint32_t event,
 	double asked = 0, part;
 
 	for (size_t i = 0; i < weights->room; i++) {
-		struct perf_progress *progress;
+		struct perf_progress *progress =
+			unsettled(weights->slots[i], event);
 
-		if (!weights->slots[i])
-			continue;
-		progress = &weights->slots[i]->progress[event];
-		if (!progress->last && !progress->waiting)
+		if (!progress)
 			continue;
 		reach(bs, weights->slots[i], event, now_ns);
 		/* a clock that went on after the stop */
@@ -303,15 +310,14 @@ static void reach_ends(struct ppi_backend_session *bs, uint32_t event,
 	if (tally.is_short || left <= 0 || asked <= 0)
 		return;
 	part = left < asked ? left / asked : 1;
-	for (size_t i = 0; i < weights->room; i++)
-		if (weights->slots[i]) {
-			struct perf_progress *progress =
-				&weights->slots[i]->progress[event];
+	for (size_t i = 0; i < weights->room; i++) {
+		struct perf_progress *progress =
+			unsettled(weights->slots[i], event);
 
-			if (progress->last || progress->waiting)
-				progress->reached += (uint64_t)
-					(part * beyond(progress, now_ns));
-		}
+		if (progress)
+			progress->reached +=
+				(uint64_t)(part * beyond(progress, now_ns));
+	}
 }
 
 static void reach_all(struct ppi_backend_session *bs, uint64_t now_ns)
