@@ -83,31 +83,6 @@ static void measure(const char *what, unsigned rounds)
 	       enters / stores, calls, pushes);
 }
 
-static void ignore(const portprof_batch *batch, void *context)
-{
-	(void)batch;
-	(void)context;
-}
-
-static void measure_with(const char *backend, unsigned rounds)
-{
-	portprof_config *config = portprof_config_new();
-	portprof_session *session;
-
-	if (!config || portprof_config_set_backend(config, backend) ||
-	    portprof_config_add_callback(config, ignore, NULL) ||
-	    portprof_session_open(config, &session)) {
-		printf("%-8s  %s\n", backend, portprof_last_diag()->words);
-		portprof_config_free(config);
-		return;
-	}
-	if (portprof_session_start(session))
-		bench_die("start");
-	measure(backend, rounds);
-	portprof_session_close(session);
-	portprof_config_free(config);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 9;
@@ -120,9 +95,9 @@ int main(int argc, char **argv)
 	if (!sets[0] || !sets[1])
 		bench_die("make sets");
 	measure("nobody", rounds);
-	measure_with("timer", rounds);
-	measure_with("itimer", rounds);
-	measure_with("perf", rounds);
+	bench_with("timer", measure, rounds);
+	bench_with("itimer", measure, rounds);
+	bench_with("perf", measure, rounds);
 	measure("nobody", rounds);
 	return 0;
 }

@@ -151,26 +151,6 @@ static void measure(const char *what, unsigned rounds)
 	       bench_median(ns[PLAIN], rounds));
 }
 
-static void measure_with(const char *backend, unsigned rounds)
-{
-	portprof_config *config = portprof_config_new();
-	portprof_session *session;
-	uint64_t pcs[1];
-
-	if (!config || portprof_config_set_backend(config, backend) ||
-	    portprof_config_add_array(config, pcs, 1) ||
-	    portprof_session_open(config, &session)) {
-		printf("%-7s  %s\n", backend, portprof_last_diag()->words);
-		portprof_config_free(config);
-		return;
-	}
-	if (portprof_session_start(session))
-		bench_die("start");
-	measure(backend, rounds);
-	portprof_session_close(session);
-	portprof_config_free(config);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 200;
@@ -189,8 +169,8 @@ int main(int argc, char **argv)
 	if (pthread_create(&client, NULL, ask, NULL) != 0)
 		bench_die("begin the client");
 	measure("nobody", rounds);
-	measure_with("timer", rounds);
-	measure_with("perf", rounds);
+	bench_with("timer", measure, rounds);
+	bench_with("perf", measure, rounds);
 	shutdown(ends[1], SHUT_RDWR);
 	pthread_join(client, NULL);
 	return 0;

@@ -100,3 +100,30 @@ void bench_pin(void)
 	CPU_SET((size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, &set);
 	sched_setaffinity(0, sizeof(set), &set);
 }
+
+static void ignore(const portprof_batch *batch, void *context)
+{
+	(void)batch;
+	(void)context;
+}
+
+void bench_with(const char *backend,
+                void (*measure)(const char *what, unsigned rounds),
+                unsigned rounds)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session;
+
+	if (!config || portprof_config_set_backend(config, backend) ||
+	    portprof_config_add_callback(config, ignore, NULL) ||
+	    portprof_session_open(config, &session)) {
+		printf("%-8s  %s\n", backend, portprof_last_diag()->words);
+		portprof_config_free(config);
+		return;
+	}
+	if (portprof_session_start(session))
+		bench_die("start");
+	measure(backend, rounds);
+	portprof_session_close(session);
+	portprof_config_free(config);
+}

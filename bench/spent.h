@@ -22,6 +22,12 @@ double bench_median(double *values, size_t count);
 /* End with the last diagnostic. */
 void bench_die(const char *step);
 
+/* Measure with a session of this process that samples its CPU time and does nothing
+ * with the samples; where there can be none, say why. */
+void bench_with(const char *backend,
+                void (*measure)(const char *what, unsigned rounds),
+                unsigned rounds);
+
 /* Stay on the last CPU, away from most of what else runs. */
 void bench_pin(void);
 

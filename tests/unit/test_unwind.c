@@ -451,6 +451,22 @@ static void processes_have_their_own_code(void **state)
 	end(&s);
 }
 
+/* Chains through two files, the second of which lies at `more`, and room for the tables
+ * of none. */
+static char *begin_in_two(struct stage *s, uint64_t more)
+{
+	char *other = kit_file(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]));
+
+	begin(s);
+	note_module(s->unwinder, NOBODY, more + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, other);
+	s->words[0] = more + 0x1050;
+	s->words[4] = BASE + 0x1050;
+	s->words[8] = more + 0x1090;
+	s->unwinder->code.table_bytes_most = 1;
+	return other;
+}
+
 /* What is open at a time is bounded in bytes; what is wanted is open all the same. */
 static void tables_are_opened_again(void **state)
 {
@@ -461,14 +477,7 @@ static void tables_are_opened_again(void **state)
 	size_t one;
 
 	(void)state;
-	begin(&s);
-	other = kit_file(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]));
-	note_module(s.unwinder, NOBODY, more + KIT_TEXT, KIT_TEXT_BYTES,
-	            KIT_TEXT, other);
-	s.words[0] = more + 0x1050;
-	s.words[4] = BASE + 0x1050;
-	s.words[8] = more + 0x1090;
-	s.unwinder->code.table_bytes_most = 1;
+	other = begin_in_two(&s, more);
 	s.unwinder->code.in_use_bytes_most = 1;
 	walk(&s, BASE + 0x1000, 32);
 	assert_chain(&s, BASE + 0x1000, more + 0x1050, BASE + 0x1050,
@@ -498,18 +507,10 @@ static void tables_in_use_stay_open_together(void **state)
 	const uint64_t more = 2 * BASE;
 	struct ppi_unwinder_stats stats;
 	struct stage s;
-	char *other;
-	char *third;
+	char *other, *third;
 
 	(void)state;
-	begin(&s);
-	other = kit_file(KIT_X86_64, x86, sizeof(x86) / sizeof(x86[0]));
-	note_module(s.unwinder, NOBODY, more + KIT_TEXT, KIT_TEXT_BYTES,
-	            KIT_TEXT, other);
-	s.words[0] = more + 0x1050;
-	s.words[4] = BASE + 0x1050;
-	s.words[8] = more + 0x1090;
-	s.unwinder->code.table_bytes_most = 1;
+	other = begin_in_two(&s, more);
 	for (unsigned i = 0; i < 100; i++)
 		walk(&s, BASE + 0x1000, 32);
 	ppi_unwinder_stats_get(s.unwinder, &stats);

@@ -357,27 +357,6 @@ static int64_t sim_memory(void *self, int64_t pid, uint64_t address,
 	return (int64_t)count;
 }
 
-static void sim_each_code(void *self, int64_t pid,
-                          void (*take)(void *context, uint64_t start,
-                                       uint64_t limit, uint64_t offset,
-                                       const char *path),
-                          void *context)
-{
-	(void)self;
-	(void)pid;
-	take(context, 0x1000, 0x2000, 0, "/bin/app");
-}
-
-static void sim_each_symbol(void *self,
-                            void (*take)(void *context, uint64_t address,
-                                         char type, const char *name),
-                            void *context)
-{
-	(void)self;
-	(void)take;
-	(void)context;
-}
-
 static enum waits_call sim_call_of(void *self, int64_t number)
 {
 	(void)self;
@@ -393,7 +372,8 @@ static const struct waits_kernel kernel = {
 	.hold = sim_hold, .read_held = sim_read_held,
 	.release = sim_release, .link = sim_link, .list = sim_list,
 	.folders = sim_folders, .memory = sim_memory,
-	.each_code = sim_each_code, .each_symbol = sim_each_symbol,
+	.each_code = waits_run_each_code,
+	.each_symbol = waits_run_no_symbol,
 	.call_of = sim_call_of,
 	.sp = 7, .pc = 16, .ticks_per_s = 100, .tick_ns = 4 * MS,
 };

@@ -168,20 +168,8 @@ static void sim_each_code(void *self, int64_t pid,
                                        const char *path),
                           void *context)
 {
-	(void)self;
-	(void)pid;
 	world.reads++;
-	take(context, 0x1000, 0x2000, 0, "/bin/app");
-}
-
-static void sim_each_symbol(void *self,
-                            void (*take)(void *context, uint64_t address,
-                                         char type, const char *name),
-                            void *context)
-{
-	(void)self;
-	(void)take;
-	(void)context;
+	waits_run_each_code(self, pid, take, context);
 }
 
 static enum waits_call sim_call_of(void *self, int64_t number)
@@ -205,7 +193,8 @@ static const struct waits_kernel kernel = {
 	.hold = sim_hold, .read_held = sim_read_held,
 	.release = sim_release, .link = sim_link, .list = sim_list,
 	.folders = sim_folders, .memory = sim_memory,
-	.each_code = sim_each_code, .each_symbol = sim_each_symbol,
+	.each_code = sim_each_code,
+	.each_symbol = waits_run_no_symbol,
 	.call_of = sim_call_of, .hasten = sim_hasten,
 	.sp = 7, .pc = 16, .ticks_per_s = 100, .tick_ns = 4 * MS,
 };

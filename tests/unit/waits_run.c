@@ -100,3 +100,24 @@ int waits_run_put(char *text, size_t room, const char *format, ...)
 	va_end(values);
 	return length < (int)room ? length : (int)room - 1;
 }
+
+void waits_run_each_code(void *self, int64_t pid,
+                         void (*take)(void *context, uint64_t start,
+                                      uint64_t limit, uint64_t offset,
+                                      const char *path),
+                         void *context)
+{
+	(void)self;
+	(void)pid;
+	take(context, 0x1000, 0x2000, 0, "/bin/app");
+}
+
+void waits_run_no_symbol(void *self,
+                         void (*take)(void *context, uint64_t address, char type,
+                                      const char *name),
+                         void *context)
+{
+	(void)self;
+	(void)take;
+	(void)context;
+}

@@ -34,4 +34,16 @@ const char *waits_run_label(const portprof_batch *batch,
 int waits_run_put(char *text, size_t room, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Of the seam, for worlds where neither matters: a process with code of one file, and no
+ * symbols of the kernel. */
+void waits_run_each_code(void *self, int64_t pid,
+                         void (*take)(void *context, uint64_t start,
+                                      uint64_t limit, uint64_t offset,
+                                      const char *path),
+                         void *context);
+void waits_run_no_symbol(void *self,
+                         void (*take)(void *context, uint64_t address, char type,
+                                      const char *name),
+                         void *context);
+
 #endif
