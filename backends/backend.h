@@ -489,6 +489,15 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 #endif
 	;
 
+/* The same, of a note whose numbers change: *note, NULL before the first time, is
+ * where it stands, and is written anew. */
+void ppi_note_again(struct ppi_backend_session *bs, char **note,
+                    const char *words, ...)
+#if defined(__GNUC__)
+	__attribute__((format(printf, 3, 4)))
+#endif
+	;
+
 /* The place of the next sample in bs->ticks, 0 without a ring; and whether one
  * waits there from before a place. */
 uint64_t ppi_ticks_place(const struct ppi_backend_session *bs);

@@ -29,6 +29,20 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 		memcpy(bs->notes[bs->note_count++], note, sizeof(note));
 }
 
+void ppi_note_again(struct ppi_backend_session *bs, char **note,
+                    const char *words, ...)
+{
+	va_list values;
+
+	if (!*note && bs->note_count == bs->note_room)
+		return;
+	if (!*note)
+		*note = bs->notes[bs->note_count++];
+	va_start(values, words);
+	vsnprintf(*note, PPI_NOTE_BYTES, words, values);
+	va_end(values);
+}
+
 void ppi_probe_report(struct ppi_probe *probe, const char *topic,
                       const char *name, portprof_verdict verdict,
                       const char *remedy, const char *words, ...)

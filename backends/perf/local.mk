@@ -52,6 +52,8 @@ PERF_SOURCES = \
 	backends/perf/sampling/perf_drain.c \
 	backends/perf/sampling/perf_family.c \
 	backends/perf/sampling/perf_family.h \
+	backends/perf/sampling/perf_late.c \
+	backends/perf/sampling/perf_late.h \
 	backends/perf/sampling/perf_open.c \
 	backends/perf/sampling/perf_pending.c \
 	backends/perf/sampling/perf_rings.c \

@@ -24,6 +24,7 @@
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"
 #include "backends/perf/sampling/perf_family.h"
+#include "backends/perf/sampling/perf_late.h"
 #include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
@@ -90,6 +91,7 @@ struct perf_whole {
 	struct perf_stacks stacks;
 	struct perf_tails tails;
 	struct perf_family family;
+	struct perf_late late;
 	struct perf_spent spent;
 };
 
@@ -108,6 +110,7 @@ static void put_together(struct ppi_backend_session *bs)
 	state->stacks = &whole->stacks;
 	state->tails = &whole->tails;
 	state->family = &whole->family;
+	state->late = &whole->late;
 	state->spent = &whole->spent;
 }
 
@@ -198,6 +201,7 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 	ppi_perf_idle_start(bs);
 	ppi_perf_clocks_start(bs);
 	ppi_perf_tail_enable(bs);
+	ppi_perf_late_start(bs);
 	if (!state->awaits_exec || state->is_by_cpu || has_begun(bs))
 		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);
 	if (status == PORTPROF_OK)
@@ -219,6 +223,7 @@ static portprof_status perf_stop(struct ppi_backend_session *bs,
 	 * interrupts the CPU that the event runs on. */
 	status = control_all(bs, PERF_EVENT_IOC_DISABLE, "stop", why);
 	ppi_perf_clocks_stop(bs);
+	ppi_perf_late_stop(bs);
 	if (state->layout != PERF_NO_RINGS) {
 		ppi_perf_clock_stop(bs);
 		ppi_perf_say_side_losses(bs);

@@ -45,6 +45,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_system \
 	tests/unit/test_perf_family \
+	tests/unit/test_perf_late \
 	tests/unit/test_perf_raw \
 	tests/unit/test_perf_clocks \
 	tests/unit/test_perf_tails \
@@ -100,6 +101,9 @@ tests_unit_test_perf_system_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_family_SOURCES = tests/unit/test_perf_family.c \
 	$(PERF_CASE)
 tests_unit_test_perf_family_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_perf_late_SOURCES = tests/unit/test_perf_late.c \
+	$(PERF_CASE)
+tests_unit_test_perf_late_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_raw_SOURCES = tests/unit/test_perf_raw.c \
 	$(PERF_CASE)
 tests_unit_test_perf_raw_LDADD = $(PERF_SIM_LDADD)

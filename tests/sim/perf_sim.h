@@ -36,6 +36,9 @@ struct perf_sim_machine {
 	size_t lockable_bytes;  /* for all rings of one who is not privileged */
 	unsigned late_every;    /* each nth timer fires ... */
 	uint64_t late_ns;       /* ... so much too late */
+	uint64_t awake_late_ns; /* a CPU's is always so late while a thread
+	                         * runs, as in a virtual machine; an idle CPU is
+	                         * woken by it */
 	uint64_t interrupt_ns;  /* what each takes from who reads the clock */
 	uint64_t tick_ns;       /* of the scheduler; 0: not told */
 	uint64_t preempted_ns;  /* so long another thread runs, each 200 us of
@@ -136,6 +139,9 @@ const char *perf_sim_last_filter(void);
 
 /* The path leads to another file from now on; what maps it, maps the old. */
 void perf_sim_replace(const char *path);
+
+/* Where threads leave their CPUs, in the kernel. */
+#define PERF_SIM_SCHEDULE UINT64_C(0xffffffff81234560)
 
 /* Each thread's stack pointer; a word of a stack holds its own address. */
 #define PERF_SIM_STACK UINT64_C(0x7ffd00001000)

@@ -161,11 +161,14 @@ static uint64_t period_of(const struct perf_event_attr *attr)
 	return is_clock(attr) && period && period < 10000 ? 10000 : period;
 }
 
-/* How late this expiry is: now and then a timer is. */
-static uint64_t lateness(void)
+/* How late this expiry is: now and then a timer is, and those of CPUs in a virtual
+ * machine are, except where the CPU is idle [run]. */
+static uint64_t lateness(const struct sim_task *task)
 {
 	unsigned every = perf_sim_machine.late_every;
 
+	if (task->tid && task == &sim.contexts[task->cpu])
+		return perf_sim_machine.awake_late_ns;
 	return every && ++sim.timers_fired % every == 0
 		? perf_sim_machine.late_ns : 0;
 }
@@ -225,7 +228,7 @@ static void advance(struct sim_task *task, struct stretch *stretch,
 			continue;
 		}
 		if (is_clock(&at->attr) && at->late_ns == 0 &&
-		    (at->late_ns = lateness()) > 0) {
+		    (at->late_ns = lateness(task)) > 0) {
 			at->left = at->late_ns;
 			continue;
 		}
@@ -354,6 +357,45 @@ static uint64_t pay_switch(struct sim_task *task, struct stretch *stretch)
 	return perf_sim_machine.switch_ns;
 }
 
+/* [v6.18 core.c perf_swevent_event]: an event of a fixed period that asks for
+ * PERF_SAMPLE_PERIOD samples every occurrence. */
+static void count_one(struct sim_event *event, struct sim_sample *sample)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	event->count++;
+	if (!attr->sample_period || !attr->sample_type)
+		return;
+	if (!attr->freq && !(attr->sample_type & PERF_SAMPLE_PERIOD) &&
+	    --event->left > 0)
+		return;
+	event->left = attr->sample_period;
+	sim_write_sample(event, sample);
+}
+
+/*
+ * It waits for something. [v6.18 core.c perf_event_task_sched_out]: counted while
+ * it still runs, and a sample is in the kernel.
+ */
+static void leave(struct sim_task *task, const struct stretch *last)
+{
+	struct sim_task *context = &sim.contexts[task->cpu];
+	struct sim_filled filled = { .fields = 0 };
+	struct sim_sample sample = {
+		.ip = PERF_SIM_SCHEDULE, .user_ip = last->pc,
+		.time_ns = last->time_ns, .is_kernel = true, .filled = &filled,
+	};
+
+	context->pid = task->pid;
+	context->tid = task->tid;
+	context->cgroup = task->cgroup;
+	for (struct sim_event *at = context->events; at; at = at->next)
+		if (at->is_on && at->attr.type == PERF_TYPE_SOFTWARE &&
+		    at->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES)
+			count_one(at, &sample);
+	context->pid = context->tid = 0;
+}
+
 /* A CPU's time until the slice is used or nothing is left to do. */
 static uint64_t run_slice(struct sim_task *task,
                           const struct perf_sim_work *works, size_t count)
@@ -377,6 +419,8 @@ static uint64_t run_slice(struct sim_task *task,
 		task->done_ns += ns;
 		left -= ns;
 	}
+	if (!current_work(task, works, count))
+		leave(task, &stretch);
 	return paid + perf_sim_machine.slice_ns - left;
 }
 
@@ -449,22 +493,6 @@ static bool is_tracepoint(const struct sim_event *event,
                           const struct sim_task *task)
 {
 	return event->attr.type == PERF_TYPE_TRACEPOINT && is_here(event, task);
-}
-
-/* [v6.18 core.c perf_swevent_event]: an event of a fixed period that asks for
- * PERF_SAMPLE_PERIOD samples every occurrence. */
-static void count_one(struct sim_event *event, struct sim_sample *sample)
-{
-	const struct perf_event_attr *attr = &event->attr;
-
-	event->count++;
-	if (!attr->sample_period || !attr->sample_type)
-		return;
-	if (!attr->freq && !(attr->sample_type & PERF_SAMPLE_PERIOD) &&
-	    --event->left > 0)
-		return;
-	event->left = attr->sample_period;
-	sim_write_sample(event, sample);
 }
 
 void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count)

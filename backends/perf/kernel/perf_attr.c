@@ -199,6 +199,17 @@ void ppi_perf_attr_sample(const struct perf_session_kind *kind,
 		carry(attr);
 }
 
+void ppi_perf_attr_leave(const struct perf_session_kind *kind,
+                         const struct ppi_event *event, uint64_t switches,
+                         struct perf_event_attr *attr)
+{
+	ppi_perf_attr_sample(kind, event, false, attr);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr->freq = 0;
+	attr->sample_period = switches;
+}
+
 /* An event of the kernel's own, which needs no right, and is off. */
 static void set_software(uint64_t config, struct perf_event_attr *attr)
 {

@@ -57,6 +57,10 @@ void ppi_perf_attr_end_with_program(const struct perf_session_kind *kind,
 void ppi_perf_attr_sample(const struct perf_session_kind *kind,
                           const struct ppi_event *event, bool is_carrier,
                           struct perf_event_attr *attr);
+/* Of CPUs: every so many switches of threads, for that event's sake. */
+void ppi_perf_attr_leave(const struct perf_session_kind *kind,
+                         const struct ppi_event *event, uint64_t switches,
+                         struct perf_event_attr *attr);
 /* The event that only reports mappings, threads and names, while others are
  * off still. */
 void ppi_perf_attr_carrier(const struct perf_session_kind *kind,

@@ -68,6 +68,8 @@ static uint64_t lost_beside(struct ppi_backend_session *bs)
 	for (size_t i = 0; i < state->source_count; i++) {
 		const struct perf_source *source = &state->sources[i];
 
+		if (source->is_leave)
+			continue;
 		if (source->event == PERF_CARRIER) {
 			if (read_lost(bs, source, &lost))
 				all += lost;
@@ -95,16 +97,8 @@ void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
 		return;
 	state->sides->said = all;
 	state->sides->is_behind = true;
-	if (!state->sides->note) {
-		size_t before = bs->note_count;
-
-		ppi_note(bs, format, (unsigned long long)all);
-		if (bs->note_count > before)
-			state->sides->note = bs->notes[before];
-		return;
-	}
-	snprintf(state->sides->note, sizeof(bs->notes[0]), format,
-	         (unsigned long long)all);
+	ppi_note_again(bs, &state->sides->note, format,
+	                    (unsigned long long)all);
 }
 
 /* Whether a reading has all of its group: a member's that samples does. */
@@ -193,7 +187,7 @@ void ppi_perf_tally_closing(struct ppi_backend_session *bs,
 	if (source->event != PERF_CARRIER)
 		ppi_perf_tally_source(bs, source,
 		                      &state->tallies[source->event]);
-	else if (read_lost(bs, source, &lost))
+	else if (!source->is_leave && read_lost(bs, source, &lost))
 		state->sides->lost += lost;
 }
 

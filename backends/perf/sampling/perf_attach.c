@@ -325,7 +325,8 @@ void ppi_perf_enable_carriers(struct ppi_backend_session *bs)
 	struct perf_state *state = perf_state_of(bs);
 
 	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].event == PERF_CARRIER)
+		if (state->sources[i].event == PERF_CARRIER &&
+		    !state->sources[i].is_leave)
 			ppi_perf_control(bs, &state->sources[i],
 			                 PERF_EVENT_IOC_ENABLE, NULL);
 }

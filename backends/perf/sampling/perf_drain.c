@@ -5,6 +5,7 @@
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"
 #include "backends/perf/sampling/perf_family.h"
+#include "backends/perf/sampling/perf_late.h"
 #include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
@@ -244,6 +245,7 @@ static bool take_module(struct ppi_backend_session *bs,
 
 	if (!bs->plan->want_modules || !ppi_perf_is_wanted(bs, seen))
 		return true;
+	ppi_perf_late_forget_places(perf_state_of(bs), seen->pid);
 	moved = find_moved(bs, seen);
 	if (moved) {
 		of_file.file = moved->file;
@@ -285,6 +287,7 @@ static bool take_name(struct ppi_backend_session *bs,
 		perf_state_of(bs)->awaits_exec = false;
 		ppi_perf_clocks_exec(bs, seen->tid);
 		ppi_perf_clocks_exec(bs, seen->pid);
+		ppi_perf_late_forget_places(perf_state_of(bs), seen->pid);
 		if (!take_number(bs, seen, room))
 			return false;
 	}
@@ -356,8 +359,10 @@ static bool take_fork(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	struct ppi_diag why;
 
-	if (seen->pid != seen->parent_pid)
+	if (seen->pid != seen->parent_pid) {
 		ppi_perf_family_begin(state, seen->parent_pid, seen->pid);
+		ppi_perf_late_forget(state, seen->pid);
+	}
 	if (state->tails->is_on && !state->drain->is_fork_told &&
 	    !ppi_perf_tail_begin(bs, seen, room))
 		return false;
@@ -398,6 +403,8 @@ static bool take_exit(struct ppi_backend_session *bs,
 		ppi_perf_tail_end(bs, &record, seen->time_ns, is_told);
 
 	if (thread && !ppi_perf_clocks_end(bs, thread, room))
+		return false;
+	if (seen->tid == seen->pid && !ppi_perf_late_end(bs, seen->pid, room))
 		return false;
 	if (!is_to_wait && is_told && !ppi_room_add(room, &record, NULL, 0))
 		return false;
@@ -504,6 +511,7 @@ static void look_at_rings(struct ppi_backend_session *bs)
 		goes_on ? ppi_perf_record_clock(bs) : UINT64_MAX;
 	merge_look(state->rings);
 	ppi_perf_clocks_look(bs);
+	ppi_perf_late_look(bs, state->drain->until_ns);
 	state->drain->looked_at_ns = ppi_perf_record_clock(bs);
 	merge_begin(state);
 }
@@ -605,6 +613,8 @@ portprof_status ppi_perf_drain_rings(struct ppi_backend_session *bs,
 	     !ppi_perf_tail_flush_all(bs, room)))
 		return PORTPROF_OK;
 	if (!state->is_running && !ppi_perf_clocks_end_all(bs, room))
+		return PORTPROF_OK;
+	if (!ppi_perf_late_lay(bs, room))
 		return PORTPROF_OK;
 	ppi_perf_weights_forget_ended(state->weights);
 	if (state->layout == PERF_THREAD_RINGS)

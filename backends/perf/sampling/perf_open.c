@@ -9,6 +9,7 @@
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"
 #include "backends/perf/sampling/perf_family.h"
+#include "backends/perf/sampling/perf_late.h"
 #include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
@@ -649,6 +650,7 @@ portprof_status ppi_perf_open_sampling(struct ppi_backend_session *bs,
 		status = ppi_perf_family_open(bs, why);
 	if (status != PORTPROF_OK)
 		return status;
+	ppi_perf_late_open(bs);
 	ppi_perf_choose_nap(bs);
 	say_stack_size(bs);
 	say_what_is_special(bs);
@@ -694,5 +696,6 @@ void ppi_perf_release_sampling(struct ppi_backend_session *bs)
 	free(state->tallies);
 	free(state->weighing->raw);
 	free(state->family->bits);
+	ppi_perf_late_free(state);
 	free(state->tails->words);
 }

@@ -4,6 +4,7 @@
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"
 #include "backends/perf/sampling/perf_family.h"
+#include "backends/perf/sampling/perf_late.h"
 #include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
@@ -422,6 +423,7 @@ static void add_sample(struct ppi_backend_session *bs,
 	watch_beat(bs, source, seen);
 	tally->emitted += record.weight;
 	tally->samples++;
+	ppi_perf_late_met(bs, source->event, seen->pid, record.weight);
 	if (ppi_perf_has_idle(bs, source->event))
 		tally->variance +=
 			(double)record.weight * (double)record.weight;
@@ -565,6 +567,25 @@ static void keep_tail(struct ppi_backend_session *bs,
 	ppi_perf_tail_keep(bs, &record, room.words, room.word_count);
 }
 
+/* A thread leaves a CPU: one of the target's, not the idle task. */
+static void keep_leave(struct ppi_backend_session *bs,
+                       const struct perf_ring *ring,
+                       const struct perf_seen *seen)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	struct ppi_room room = { .words = state->tails->words,
+		                 .word_room = PERF_PAYLOAD_WORDS };
+	struct perf_source source = { .event = state->late->event };
+	portprof_record record;
+
+	if (state->awaits_exec || seen->pid == 0 ||
+	    seen->tid == (uint64_t)bs->helper_tid ||
+	    !ppi_perf_is_of_target(bs, seen))
+		return;
+	record = describe(bs, ring, &source, seen, &room);
+	ppi_perf_late_left(bs, &record, room.words, room.word_count);
+}
+
 /*
  * A thread's own sample, where CPUs are sampled beside: it stands for all that
  * the thread used since the last; or that is what was kept, of a young process.
@@ -618,6 +639,10 @@ bool ppi_perf_take_sample(struct ppi_backend_session *bs,
 	if (!find_source(bs, seen, &source)) {
 		if (!was_dropped(bs))
 			count_unclear(bs);
+		return true;
+	}
+	if (source.is_leave) {
+		keep_leave(bs, ring, seen);
 		return true;
 	}
 	if (is_nobody(bs, &source, seen)) {

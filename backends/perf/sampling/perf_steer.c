@@ -7,6 +7,7 @@
 #include "backends/perf/kernel/perf_proc.h"
 #include "backends/perf/kernel/perf_rate.h"
 #include "backends/perf/sampling/perf_account.h"
+#include "backends/perf/sampling/perf_late.h"
 #include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
@@ -59,6 +60,8 @@ static bool is_of_other_size(const struct perf_state *state,
 bool ppi_perf_is_off(const struct perf_state *state,
                      const struct perf_source *source)
 {
+	if (source->is_leave)
+		return !state->late->is_on;
 	return source->event != PERF_CARRIER &&
 	       (state->tallies[source->event].is_off ||
 	        is_of_other_size(state, source));

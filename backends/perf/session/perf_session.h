@@ -43,6 +43,8 @@ struct perf_source {
 	uint8_t core;    /* of which core type, if there are several */
 	bool is_more;    /* ... and not the first of its event and thread */
 	bool is_tail;    /* sampling: a CPU, for what threads' events miss */
+	bool is_leave;   /* sampling: a CPU, what leaves it (perf_late.c); it
+	                  * is no carrier, though no event of the plan either */
 	bool is_member;  /* sampling: its group's leader switches it */
 	bool is_refused; /* counting with allow_refused */
 	bool is_large;   /* sampling: with the whole copy of the stack, off until
@@ -123,6 +125,7 @@ struct perf_state {
 	struct perf_stacks *stacks;     /* sampling/perf_sampling.h */
 	struct perf_tails *tails;       /* sampling/perf_tails.h */
 	struct perf_family *family;     /* sampling/perf_family.h */
+	struct perf_late *late;         /* sampling/perf_late.h */
 	struct perf_tally *tallies;     /* sampling/perf_account.h: of each event */
 	struct perf_spent *spent;
 };

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Interrupts of CPUs' clocks that come when their threads have left, as they do in
+ * virtual machines, on a simulated kernel. */
+#include "tests/unit/perf_case.h"
+
+#include "backends/perf/sampling/perf_late.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+enum { ROUNDS = 20000, EACH_US = 17 };
+
+#define USED ((uint64_t)ROUNDS * EACH_US * US)
+
+static void begin(int64_t pid)
+{
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = pid,
+	};
+	run.plan.follow_children = true;
+	open_and_start("task-clock", 1000);
+}
+
+/* Short runs, and a wait after each. */
+static void bounce(int64_t tid, unsigned rounds)
+{
+	for (unsigned i = 0; i < rounds; i++) {
+		run_work(tid, 0x1000, EACH_US * US, 0);
+		perf_sim_idle((EACH_US + i % 7) * US);
+		if (i % 300 == 0)
+			run_drain(&run);
+	}
+}
+
+static bool has_left(const portprof_record *record)
+{
+	return record->kind == PORTPROF_RECORD_SAMPLE &&
+	       record->address == PERF_SIM_SCHEDULE;
+}
+
+static uint64_t weight_of_leaving(int64_t pid)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < run.record_count; i++)
+		if (has_left(&run.records[i]) &&
+		    (int64_t)run.records[i].pid == pid)
+			sum += run.records[i].weight;
+	return sum;
+}
+
+/* All but what is too little for a sample. */
+static void assert_closes(int64_t pid, uint64_t used)
+{
+	uint64_t weight = run_weight_of(&run, pid);
+
+	assert_in_range(weight, used - 2 * MS, used + 2 * MS);
+}
+
+static void what_comes_late_is_laid_where_threads_leave(void **state)
+{
+	int64_t master = perf_sim_fork(0);
+	uint64_t left;
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	bounce(master, ROUNDS);
+	run_stop(&run);
+	assert_closes(master, USED);
+	left = weight_of_leaving(master);
+	/* 10 of 17 us: by chance a tenth more or less */
+	assert_in_range(left, USED * 10 / 17 * 8 / 10, USED * 10 / 17 * 12 / 10);
+	for (size_t i = 0; i < run.record_count; i++)
+		if (has_left(&run.records[i]))
+			assert_true(run.records[i].weight >= MS - US);
+	assert_true(run_has_note(&run, "interrupts came late"));
+	assert_int_equal(run_account(&run, 0).total_weight, USED);
+}
+
+/* Of two that hand something to each other, one ends before the session. */
+static void who_ends_has_its_part(void **state)
+{
+	int64_t master = perf_sim_fork(0), child;
+	uint64_t both;
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	child = perf_sim_fork(master);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		bounce(master, 1);
+		bounce(child, 1);
+	}
+	perf_sim_exit(child);
+	run_stop(&run);
+	both = run_weight_of(&run, master) + run_weight_of(&run, child);
+	assert_in_range(both, USED * 2 * 95 / 100, USED * 2 * 105 / 100);
+	assert_true(weight_of_leaving(child) > USED / 4);
+}
+
+static void nothing_is_sampled_where_nothing_is_missing(void **state)
+{
+	int64_t master = perf_sim_fork(0);
+
+	(void)state;
+	begin(master);
+	bounce(master, ROUNDS);
+	run_stop(&run);
+	assert_false(perf_state_of(&run.bs)->late->is_on);
+	assert_int_equal(weight_of_leaving(master), 0);
+	assert_false(run_has_note(&run, "late"));
+}
+
+/* A leave explains 50 us: here each hides ten times as much. */
+static void what_lateness_does_not_explain_stays_unattributed(void **state)
+{
+	enum { LEAVES = 2000 };
+	int64_t master = perf_sim_fork(0);
+	uint64_t left;
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 900 * US;
+	begin(master);
+	run_work(master, 0x1000, 500 * MS, 0);
+	for (unsigned i = 0; i < LEAVES; i++) {
+		run_work(master, 0x1000, 500 * US, 0);
+		perf_sim_idle(1500 * US);
+		run_drain(&run);
+	}
+	run_stop(&run);
+	left = weight_of_leaving(master);
+	assert_in_range(left, LEAVES * 25 * US, LEAVES * 50 * US + 5 * MS);
+	assert_true(run_weight_of(&run, master) < 700 * MS);
+}
+
+/* What a full ring lost is not late. */
+static void what_was_lost_is_not_laid(void **state)
+{
+	int64_t master = perf_sim_fork(0);
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	perf_sim_lose(1);
+	bounce(master, ROUNDS);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).lost_samples, 1);
+	assert_int_equal(weight_of_leaving(master), 0);
+}
+
+/* A place is of what was mapped then, and is told before anything else is. */
+static void no_place_outlives_what_was_mapped(void **state)
+{
+	int64_t master = perf_sim_fork(0);
+	uint64_t mapped_ns = 0;
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	for (unsigned i = 0; i < 100; i++) {
+		bounce(master, ROUNDS / 100);
+		if (i % 10 == 9)
+			perf_sim_map_code(master, 0x10000 + i * 0x1000, 0x1000,
+			                  "/lib/new.so", NULL);
+	}
+	run_stop(&run);
+	assert_true(weight_of_leaving(master) > USED / 4);
+	for (size_t i = 0; i < run.record_count; i++) {
+		const portprof_record *record = &run.records[i];
+
+		if (record->kind == PORTPROF_RECORD_MODULE)
+			mapped_ns = record->time_ns;
+		else if (has_left(record))
+			assert_true(record->time_ns >= mapped_ns);
+	}
+}
+
+/* What is used while nobody measures is not missing. */
+static void a_pause_is_not_missing(void **state)
+{
+	int64_t master = perf_sim_fork(0);
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	bounce(master, ROUNDS / 2);
+	run_stop(&run);
+	run_work(master, 0x1000, 500 * MS, 0);
+	run_start(&run);
+	bounce(master, ROUNDS / 2);
+	run_stop(&run);
+	assert_closes(master, USED);
+}
+
+#define CASE(name) \
+	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(what_comes_late_is_laid_where_threads_leave),
+		CASE(who_ends_has_its_part),
+		CASE(nothing_is_sampled_where_nothing_is_missing),
+		CASE(what_lateness_does_not_explain_stays_unattributed),
+		CASE(what_was_lost_is_not_laid),
+		CASE(no_place_outlives_what_was_mapped),
+		CASE(a_pause_is_not_missing),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("perf_late", tests, NULL, NULL);
+}
