@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+extern const struct ppi_backend_ops ppi_backend_perf;
+
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
@@ -199,6 +201,46 @@ static void a_pause_is_not_missing(void **state)
 	assert_closes(master, USED);
 }
 
+/* A session that opens keeps its account, and nothing is held after any. */
+static void no_fault_breaks_it(void **state)
+{
+	for (size_t call = 0; call < perf_sim_call_count(); call++)
+		for (unsigned nth = 1; nth < 100; nth++) {
+			int64_t master = perf_sim_fork(0);
+			struct ppi_account account;
+			bool is_whole = false;
+			int error;
+
+			perf_sim_machine.awake_late_ns = 10 * US;
+			run.plan.target = (struct ppi_target){
+				.kind = PPI_TARGET_PID, .pid = master,
+			};
+			run.plan.follow_children = true;
+			assert_int_equal(run_add(&run, "task-clock", 1000),
+			                 PORTPROF_OK);
+			assert_true(perf_sim_fail(call, nth, 0));
+			if (run_open(&run) == PORTPROF_OK) {
+				is_whole = ppi_backend_perf.start(
+					&run.bs, &run.why) == PORTPROF_OK;
+				bounce(master, ROUNDS / 20);
+				is_whole &= ppi_backend_perf.stop(
+					&run.bs, &run.why) == PORTPROF_OK;
+				run_drain(&run);
+			}
+			account = is_whole ? run_account(&run, 0)
+			                   : (struct ppi_account){ 0 };
+			if (is_whole && account.total_certainty == PORTPROF_EXACT)
+				assert_true(run_weight(&run, 0) <
+				            account.total_weight + 20 * MS);
+			error = perf_sim_fault_errno();
+			perf_sim_forget_fault();
+			nothing_is_held(state);
+			fresh(state);
+			if (!error)
+				break;
+		}
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
@@ -212,6 +254,7 @@ int main(int argc, char **argv)
 		CASE(what_was_lost_is_not_laid),
 		CASE(no_place_outlives_what_was_mapped),
 		CASE(a_pause_is_not_missing),
+		CASE(no_fault_breaks_it),
 	};
 
 	if (argc > 1)

@@ -26,8 +26,9 @@ static const char *rest_of_note(const portprof_profile_origin *origin,
 /*
  * Further from what the system charged than chance leads: a clock's interrupt
  * that is late by as long as threads run at a time meets the next one
- * (doc/platforms/linux.md): nginx with short answers on two busy CPUs had 5 to
- * 38 % less, by perf -a 5 to 24.
+ * (doc/platforms/linux.md). What is missing for that reason is laid where threads
+ * left, as far as they are known to have left (backends/perf/sampling/perf_late.c);
+ * this is the rest.
  */
 static void print_bias(const struct ppi_report *report, FILE *out)
 {
