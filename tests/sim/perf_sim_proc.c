@@ -63,8 +63,8 @@ int sim_get_clock(void *self, int32_t clock, uint64_t *ns)
 			*ns = task->cpu_ns;
 			return 0;
 		}
-		if (clock == perf_clock_of_process(task->tid) &&
-		    task->pid == task->tid) {
+		/* also while other threads go on without the first */
+		if (clock == perf_clock_of_process(task->pid)) {
 			*ns = perf_sim_cpu_time(task->pid);
 			return 0;
 		}

@@ -201,6 +201,21 @@ static void a_pause_is_not_missing(void **state)
 	assert_closes(master, USED);
 }
 
+static void a_process_goes_on_without_its_first_thread(void **state)
+{
+	int64_t master = perf_sim_fork(0), thread = perf_sim_thread(master);
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	bounce(master, ROUNDS / 2);
+	perf_sim_exit(master);
+	bounce(thread, ROUNDS);
+	run_stop(&run);
+	assert_in_range(run_weight(&run, 0), USED * 3 / 2 - 8 * MS,
+	                USED * 3 / 2 + 2 * MS);
+}
+
 /* A session that opens keeps its account, and nothing is held after any. */
 static void no_fault_breaks_it(void **state)
 {
@@ -254,6 +269,7 @@ int main(int argc, char **argv)
 		CASE(what_was_lost_is_not_laid),
 		CASE(no_place_outlives_what_was_mapped),
 		CASE(a_pause_is_not_missing),
+		CASE(a_process_goes_on_without_its_first_thread),
 		CASE(no_fault_breaks_it),
 	};
 

@@ -97,8 +97,7 @@ void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
 		return;
 	state->sides->said = all;
 	state->sides->is_behind = true;
-	ppi_note_again(bs, &state->sides->note, format,
-	                    (unsigned long long)all);
+	ppi_note_again(bs, &state->sides->note, format, (unsigned long long)all);
 }
 
 /* Whether a reading has all of its group: a member's that samples does. */

@@ -276,9 +276,8 @@ static struct perf_late_process *find_or_add(struct ppi_backend_session *bs,
 	if (process)
 		return process;
 	process = add(late, pid);
-	if (process && (late->has_unknown || !state->family->bits) &&
-	    !read_clock(bs, pid, &process->base_ns))
-		process->is_ended = true;
+	if (process && (late->has_unknown || !state->family->bits))
+		read_clock(bs, pid, &process->base_ns);
 	return process;
 }
 
@@ -293,6 +292,8 @@ void ppi_perf_late_met(struct ppi_backend_session *bs, uint32_t event,
 	process = find_or_add(bs, pid);
 	if (!process)
 		return;
+	/* other threads of it go on without its first */
+	process->is_ended = false;
 	process->met += weight;
 	process->variance += (double)weight * (double)weight;
 }
@@ -315,7 +316,6 @@ void ppi_perf_late_left(struct ppi_backend_session *bs,
 	struct perf_late_process *process = find(late, record->pid);
 	uint64_t at;
 
-	late->sampled++;
 	if (!process)
 		return;
 	process->switches += late->switches;
@@ -402,8 +402,7 @@ static void say_late(struct ppi_backend_session *bs)
 {
 	struct perf_late *late = perf_state_of(bs)->late;
 
-	ppi_note_again(bs, &late->note, LATE_NOTE,
-	                    (double)late->laid / 1e9);
+	ppi_note_again(bs, &late->note, LATE_NOTE, (double)late->laid / 1e9);
 }
 
 /* As many samples as came too late, if there are places for them. */
@@ -447,8 +446,7 @@ static bool lay(struct ppi_backend_session *bs,
 /* What is lost is missing, too. */
 static bool is_only_late(const struct perf_state *state)
 {
-	const struct perf_tally *tally =
-		&state->tallies[state->late->event];
+	const struct perf_tally *tally = &state->tallies[state->late->event];
 
 	return state->tallies[0].lost_records == 0 && tally->throttled == 0;
 }
@@ -473,6 +471,7 @@ bool ppi_perf_late_lay(struct ppi_backend_session *bs, struct ppi_room *room)
 		if (part > 0 && !lay(bs, process, part, room))
 			return false;
 		process->met_at_look = process->met;
+		process->is_ended = !process->is_read;
 	}
 	late->is_fresh = false;
 	return true;

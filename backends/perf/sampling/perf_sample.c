@@ -578,6 +578,7 @@ static void keep_leave(struct ppi_backend_session *bs,
 	struct perf_source source = { .event = state->late->event };
 	portprof_record record;
 
+	state->late->sampled++;
 	if (state->awaits_exec || seen->pid == 0 ||
 	    seen->tid == (uint64_t)bs->helper_tid ||
 	    !ppi_perf_is_of_target(bs, seen))
