@@ -8,6 +8,8 @@
  *   terminal.c  colours, a pager, a progress line
  *   input.c     the profile that a verb reads
  *   output.c    the file that a verb writes
+ *   ticker.c    the same of what is one call of the library
+ *   json_read.c reads JSON
  *   launch.c    starting the command that is measured; launch_find.c finds it
  *   targets/    what else is measured
  *   fleet/      profiles to and from the engines that fleets have

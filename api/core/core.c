@@ -22,7 +22,9 @@
  *   process.c          all sessions of a process: fork, exec, dlclose
  *   helper.c           the one helper thread
  *   pump.c             from a backend to every sink
- *   sink.c             histogram, array, callbacks, shared memory
+ *   session_sinks.c    a session's sinks, all together
+ *   sink.c             array, callbacks, shared memory
+ *   sink_hist.c        histograms
  *   sink_writer.c      a profile file; sink_writer_stub.c where none is written
  *
  * Groups count:
@@ -38,6 +40,7 @@
  * Labels say whose work a thread does:
  *   label.c            sets, and which one a thread is in
  *   label_find.c       which set a sample's thread was in
+ *   label_process.c    what processes are known to have of labels
  */
 #include <portprof/backend.h>
 #include <portprof/catalogue.h>

@@ -18,8 +18,7 @@
  *   threads.c        names of threads
  *   sample_table.c   samples of one portion, added up
  *   sample_labels.c  what hardware and events report of them, as labels
- *   portion.c        what came since the last portion, in one gzip member
- *   output.c         the file that portions are appended to
+ *   label_texts.c    the program's own labels
  *   atomic_file.c    files that take their place when they are whole
  */
 #include <portprof/profile.h>

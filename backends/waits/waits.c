@@ -17,6 +17,8 @@
  *   waits_wakers.c  who woke it
  *   waits_tell.c    records
  *   waits_charges.c where the system shows sums, and no places
+ *
+ * The system calls are in waits_kernel_real.c and waits_charges_kernel_real.c.
  */
 #include "backends/waits/waits.h"
 

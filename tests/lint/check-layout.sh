@@ -10,6 +10,8 @@
 #   file.
 # - A structure has 25 members at most, or its comment says why it has more
 #   ("members").
+# - Where the first comment of a file is the map of its folder ("   name.c what"),
+#   it has each .c of the folder, and no other.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
@@ -76,14 +78,49 @@ function look_at_member(file, line, text,    code) {
 		comment = comment " " text
 }
 
-{ file[$0] = 1; name[NR] = $0 }
+# The words of the first comment that are names of sources; behind three blanks,
+# with words of what is in it, one begins a line of a map.
+function look_at_map(file, text,    parts, count, i) {
+	if (text ~ /^ \*   [a-z_0-9]+\.c / && text !~ / made by /)
+		map_names[++map_count] = text
+	count = split(text, parts, /[^a-z_0-9.]+/)
+	for (i = 1; i <= count; i++) {
+		sub(/\.$/, "", parts[i])
+		is_in_map[parts[i]] = 1
+	}
+}
+
+function judge_map(file,    folder, i, base, parts) {
+	folder = folder_of(file)
+	if (map_count < 2)
+		return
+	for (i = 1; i <= map_count; i++) {
+		split(map_names[i], parts, " ")
+		if (!((folder "/" parts[2]) in file_of_tree))
+			complain(file, "its map has " parts[2] ", which is not in " folder)
+	}
+	for (i = 1; i <= NR; i++)
+		if (name[i] ~ /\.c$/ && folder_of(name[i]) == folder && name[i] != file) {
+			base = substr(name[i], length(folder) + 2)
+			if (!(base in is_in_map))
+				complain(file, "its map lacks " base)
+		}
+}
+
+{ file_of_tree[$0] = 1; name[NR] = $0 }
 
 END {
 	for (i = 1; i <= NR; i++) {
-		at = 0
+		at = map_count = 0
+		is_head = 1
 		comment = struct = ""
+		split("", is_in_map)
 		while ((getline text < name[i]) > 0) {
 			at++
+			if (text !~ /^( \*|\/\*|$)/)
+				is_head = 0
+			else if (is_head)
+				look_at_map(name[i], text)
 			look_at_line(name[i], at, text)
 			look_at_member(name[i], at, text)
 			if (match(text, /^#include "[^"]*"/))
@@ -92,6 +129,7 @@ END {
 		}
 		close(name[i])
 		lines[name[i]] = at
+		judge_map(name[i])
 	}
 	for (i = 1; i <= NR; i++) {
 		source = name[i]
@@ -99,7 +137,7 @@ END {
 		if (source !~ /\.c$/ || lines[source] >= 150)
 			continue
 		sub(/c$/, "h", header)
-		if (!(header in file))
+		if (!(header in file_of_tree))
 			continue
 		count = split(users[header], who, " ")
 		others = 0

@@ -4,7 +4,8 @@
  * host, or one event, or one program.
  *
  *   doctor_examine.c      the host: backends, machine, this build
- *   doctor_elf.c          what a program's file offers to a profiler
+ *   doctor_elf.c          what a program's file offers to a profiler;
+ *                         doctor_elf_stub.c in a build without libelf
  *   doctor_print.c        findings as text and as JSON
  *   doctor_kernel_real.c  the real host, which tests replace
  */

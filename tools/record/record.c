@@ -6,6 +6,7 @@
  *   record_settings.c  the effective settings: file and command line
  *   record_session.c   a session, from opening to the end of its file
  *   record_attach.c    what runs already
+ *   record_repeat.c    a command several times, added up
  *   record_again.c     options of a file, which can be read again
  *   record_health.c    what came of windows that are sent
  *   record_push.c      windows that are sent to a fleet's engine

@@ -2,13 +2,14 @@
 /*
  * A profile on a whole terminal, for top, which records meanwhile, and for browse:
  *
+ *   screen_turns.c begin, end, and a turn: keys, news, drawing
  *   screen_draw.c  the terminal: head, columns, rows
  *   screen_list.c  the listing of a function
  *   screen_keys.c  what keys do
  *   screen_rows.c  the rows of a table: of all, and of what is recent
  *   screen_states.c  what threads did: running, ready, blocked
  *   screen_tree.c  rows of the tree of calls, of which branches are open
- *   screen_stub.c  instead of the first three in a build without curses
+ *   screen_stub.c  instead of the first four in a build without curses
  */
 #ifndef PPI_SCREEN_H
 #define PPI_SCREEN_H

@@ -2,14 +2,7 @@
 /*
  * The screen of portprof top and browse: the terminal, its rows, its turns. It is drawn
  * on the terminal itself, wherever standard output goes; curses sends what has changed
- * and nothing else, and restores the terminal for a stop (Ctrl-Z) as at the end. The
- * folder:
- *
- *   screen_turns.c begin, end, and a turn: keys, news, drawing
- *   screen_rows.c  the rows of a table; screen_tree.c of the tree of calls
- *   screen_draw.c  what is drawn
- *   screen_keys.c  what keys do
- *   screen_stub.c  a build without curses
+ * and nothing else, and restores the terminal for a stop (Ctrl-Z) as at the end.
  */
 #include "config.h"
 

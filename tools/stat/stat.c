@@ -6,6 +6,8 @@
  *   stat_events.c   the events and groups: chosen, opened and read
  *   stat_run.c      one run, from the start to the end of what is counted
  *   stat_numbers.c  differences, means and their errors, metrics
+ *   stat_places.c   counts of each CPU, core or thread
+ *   stat_compare.c  beside those of an earlier run
  *   stat_text.c     prints a table, or fields
  *   stat_json.c     prints JSON
  */

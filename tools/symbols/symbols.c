@@ -3,7 +3,8 @@
  * From recorded addresses to names: finding files, and notes if there is none.
  *
  *   symbols_words.c     the names that are kept, readable; notes
- *   symbols_file.c      one ELF file, and where its debug file is
+ *   symbols_file.c      one ELF file
+ *   symbols_find.c      where its debug file is
  *   symbols_elf.c       what libelf reads of a file: symbols, bounds, stubs
  *   symbols_go.c        what compilers leave: Go's names, frame pointers
  *   symbols_dwarf.c     what libdw reads: symbols, lines, inlined functions

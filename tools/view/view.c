@@ -20,7 +20,7 @@
  *   account.c     the sums of an event
  *   header.c      how it was measured, as text; header_short.c in four lines;
  *                 header_doubts.c what is to be doubted
- *   ticker.c      what takes long says so on a terminal
+ *   remedy.c      commands by which a file gets the names that it lacks
  */
 #include "config.h"
 

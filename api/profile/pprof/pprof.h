@@ -7,6 +7,8 @@
  *   resolve.c          from those to a profile: all but the samples
  *   resolve_samples.c  the samples
  *   write.c            a profile to a file
+ *   portion.c          while measuring: what came since the last portion
+ *   output.c           the file that portions are appended to
  *   encode.c           messages into a gzip member, text as UTF-8
  *   account.c          what a file has beside samples, as message and words
  *   profile.proto      the schema
