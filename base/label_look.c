@@ -21,13 +21,6 @@
 #ifdef __linux__
 enum { GET_SEALS = 1034, SEAL_SHRINK = 2 }; /* linux/fcntl.h */
 
-static bool is_store_name(const char *name)
-{
-	static const char shown_as[] = "/memfd:" PPI_LABELS_MEMFD;
-
-	return strncmp(name, shown_as, sizeof(shown_as) - 1) == 0;
-}
-
 /* A descriptor of the process's, which its user may open. */
 static int open_descriptor(uint32_t pid)
 {
@@ -46,7 +39,8 @@ static int open_descriptor(uint32_t pid)
 		if (length <= 0)
 			continue;
 		name[length] = '\0';
-		if (is_store_name(name))
+		if (strncmp(name, PPI_LABELS_MAPPED,
+		            strlen(PPI_LABELS_MAPPED)) == 0)
 			fd = open(path, O_RDWR | O_CLOEXEC);
 	}
 	if (list)

@@ -7,6 +7,8 @@
 
 /* As the system shows the memory, and the socket. */
 #define PPI_LABELS_MEMFD "portprof_labels"
+/* Of a memory of that name, what maps and links of descriptors begin with. */
+#define PPI_LABELS_MAPPED "/memfd:" PPI_LABELS_MEMFD
 
 /* Set in a command's environment to the recorder's process: the command keeps times
  * from its first set on. */

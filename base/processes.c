@@ -96,20 +96,31 @@ void ppi_process_each_code(uint32_t pid,
 
 /* ---- what libraries map so that others find them ---- */
 
+static int open_of(uint32_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The beginning of a file of the process's; 0 bytes where there is none. */
+static size_t read_of(uint32_t pid, const char *name, void *out, size_t bytes)
+{
+	int fd = open_of(pid, name);
+	ssize_t got = fd < 0 ? 0 : read(fd, out, bytes);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 ? (size_t)got : 0;
+}
+
 /* The first word of statm (proc_pid_statm(5)). */
 uint64_t ppi_process_pages(uint32_t pid)
 {
-	char path[64], text[32];
-	ssize_t got;
-	int fd;
+	char text[32];
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/statm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
+	text[read_of(pid, "statm", text, sizeof(text) - 1)] = '\0';
 	return strtoull(text, NULL, 10);
 }
 
@@ -122,7 +133,7 @@ static void take_mark(const struct ppi_mapping *line,
                       struct ppi_process_marks *marks)
 {
 	if (!marks->labels && line->rights[1] == 'w' && line->offset == 0 &&
-	    begins(line->name, "/memfd:" PPI_LABELS_MEMFD)) {
+	    begins(line->name, PPI_LABELS_MAPPED)) {
 		marks->labels = line->start;
 		marks->labels_end = line->end;
 	}
@@ -190,10 +201,7 @@ struct ppi_process_marks ppi_process_marks(uint32_t pid)
 
 int ppi_process_memory(uint32_t pid)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/mem", pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return open_of(pid, "mem");
 }
 
 size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
@@ -229,18 +237,11 @@ bool ppi_copy_from(uint32_t pid, uint64_t address, void *out, size_t bytes)
 uint64_t ppi_process_auxiliary(uint32_t pid, uint64_t type)
 {
 	enum { WORDS = 128 };
-	char path[64];
 	unsigned long words[WORDS];
-	ssize_t got;
-	int fd;
+	size_t count = read_of(pid, "auxv", words, sizeof(words)) /
+	               sizeof(words[0]);
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/auxv", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, words, sizeof(words));
-	close(fd);
-	for (ssize_t i = 0; i + 1 < got / (ssize_t)sizeof(words[0]); i += 2)
+	for (size_t i = 0; i + 1 < count; i += 2)
 		if (words[i] == type)
 			return words[i + 1];
 	return 0;
