@@ -63,17 +63,26 @@ int ppi_perf_elf_open(struct perf_elf *elf, const struct perf_kernel *kernel,
 	return read_header(elf) ? 0 : 1;
 }
 
+/* Of segments, or of sections. */
+struct table { uint64_t offset, entry_bytes; };
+
+static bool read_entry(const struct perf_elf *elf, struct table table,
+                       size_t number, void *out, size_t bytes)
+{
+	return table.entry_bytes == bytes &&
+	       ppi_perf_elf_read(elf, table.offset + number * bytes, out, bytes);
+}
+
 bool ppi_perf_elf_segment(const struct perf_elf *elf, size_t number,
                           Elf64_Phdr *out)
 {
-	uint64_t at = elf->header.e_phoff + number * elf->header.e_phentsize;
+	const struct table table = { elf->header.e_phoff,
+		                     elf->header.e_phentsize };
 	Elf32_Phdr small;
 
 	if (elf->is_64)
-		return elf->header.e_phentsize == sizeof(*out) &&
-		       ppi_perf_elf_read(elf, at, out, sizeof(*out));
-	if (elf->header.e_phentsize != sizeof(small) ||
-	    !ppi_perf_elf_read(elf, at, &small, sizeof(small)))
+		return read_entry(elf, table, number, out, sizeof(*out));
+	if (!read_entry(elf, table, number, &small, sizeof(small)))
 		return false;
 	*out = (Elf64_Phdr){ .p_type = small.p_type, .p_flags = small.p_flags,
 		             .p_offset = small.p_offset,
@@ -85,14 +94,13 @@ bool ppi_perf_elf_segment(const struct perf_elf *elf, size_t number,
 bool ppi_perf_elf_section(const struct perf_elf *elf, size_t number,
                           Elf64_Shdr *out)
 {
-	uint64_t at = elf->header.e_shoff + number * elf->header.e_shentsize;
+	const struct table table = { elf->header.e_shoff,
+		                     elf->header.e_shentsize };
 	Elf32_Shdr small;
 
 	if (elf->is_64)
-		return elf->header.e_shentsize == sizeof(*out) &&
-		       ppi_perf_elf_read(elf, at, out, sizeof(*out));
-	if (elf->header.e_shentsize != sizeof(small) ||
-	    !ppi_perf_elf_read(elf, at, &small, sizeof(small)))
+		return read_entry(elf, table, number, out, sizeof(*out));
+	if (!read_entry(elf, table, number, &small, sizeof(small)))
 		return false;
 	*out = (Elf64_Shdr){ .sh_type = small.sh_type,
 		             .sh_offset = small.sh_offset,
