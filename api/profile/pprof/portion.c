@@ -14,44 +14,39 @@
 /* pid, tid, thread, span, time, code_time, chain_end; and a set. */
 enum { LABELS_MAX = 7 + PPI_SET_LABELS_MAX + PPI_SERVICE_LABELS };
 
-/* Numbers of the strings that labels are made of. */
-struct label_words {
-	uint32_t pid, tid, thread, span, bytes, time, milliseconds;
-	uint32_t chain_end, code_time, nanoseconds;
+/* The strings that labels are made of. */
+enum {
+	WORD_PID, WORD_TID, WORD_THREAD, WORD_SPAN, WORD_BYTES, WORD_CHAIN_END,
+	WORD_CODE_TIME, WORD_NANOSECONDS, WORD_TIME, WORD_MILLISECONDS, WORDS
 };
 
+/* Their numbers; 0 of those that no sample needs. */
 static bool enter_label_words(struct ppi_locations *locations,
                               const struct ppi_sample_table *table,
-                              struct label_words *words)
+                              uint32_t words[WORDS])
 {
-	words->pid = ppi_locations_string(locations, "pid");
-	words->tid = ppi_locations_string(locations, "tid");
-	words->thread = ppi_locations_string(locations, "thread");
-	words->span = ppi_locations_string(locations, "span");
-	words->bytes = ppi_locations_string(locations, "bytes");
-	words->chain_end =
-		table->has_cut_chains
-			? ppi_locations_string(locations, PPI_CHAIN_END_LABEL)
-			: 0;
-	words->time = words->milliseconds = 0;
-	words->code_time = words->nanoseconds = 0;
-	if (table->has_code_times) {
-		words->code_time =
-			ppi_locations_string(locations, PPI_CODE_TIME_LABEL);
-		words->nanoseconds =
-			ppi_locations_string(locations, PPI_CODE_TIME_UNIT);
+	bool is_cut = table->has_cut_chains, has_code = table->has_code_times;
+	bool has_times = table->slice_ns != 0;
+	const char *const texts[WORDS] = {
+		[WORD_PID] = "pid",
+		[WORD_TID] = "tid",
+		[WORD_THREAD] = "thread",
+		[WORD_SPAN] = "span",
+		[WORD_BYTES] = "bytes",
+		[WORD_CHAIN_END] = is_cut ? PPI_CHAIN_END_LABEL : NULL,
+		[WORD_CODE_TIME] = has_code ? PPI_CODE_TIME_LABEL : NULL,
+		[WORD_NANOSECONDS] = has_code ? PPI_CODE_TIME_UNIT : NULL,
+		[WORD_TIME] = has_times ? PPI_TIME_LABEL : NULL,
+		[WORD_MILLISECONDS] = has_times ? PPI_TIME_UNIT : NULL,
+	};
+
+	for (size_t i = 0; i < WORDS; i++) {
+		words[i] = texts[i] ? ppi_locations_string(locations, texts[i])
+		                    : 0;
+		if (words[i] == PPI_NONE)
+			return false;
 	}
-	if (table->slice_ns) {
-		words->time = ppi_locations_string(locations, PPI_TIME_LABEL);
-		words->milliseconds =
-			ppi_locations_string(locations, PPI_TIME_UNIT);
-	}
-	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
-	       words->thread != PPI_NONE && words->span != PPI_NONE &&
-	       words->bytes != PPI_NONE && words->chain_end != PPI_NONE &&
-	       words->code_time != PPI_NONE &&
-	       words->nanoseconds != PPI_NONE && words->time != PPI_NONE &&
-	       words->milliseconds != PPI_NONE;
+	return true;
 }
 
 /* ---- what is new since the last portion ---- */
@@ -121,37 +116,37 @@ static bool is_number(uint32_t id)
 /* The labels of a line; returns how many. */
 static size_t make_labels(struct ppi_writer *writer,
                           const struct ppi_sample_line *line,
-                          const struct label_words *words, Ppi__Label *labels)
+                          const uint32_t words[WORDS], Ppi__Label *labels)
 {
 	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX + PPI_SERVICE_LABELS];
 	size_t count = 0, fields;
 
 	if (is_number(line->pid))
-		labels[count++] = (Ppi__Label){ .key = words->pid,
+		labels[count++] = (Ppi__Label){ .key = words[WORD_PID],
 			                        .num = line->pid };
 	if (is_number(line->tid))
-		labels[count++] = (Ppi__Label){ .key = words->tid,
+		labels[count++] = (Ppi__Label){ .key = words[WORD_TID],
 			                        .num = line->tid };
 	if (line->name)
-		labels[count++] = (Ppi__Label){ .key = words->thread,
+		labels[count++] = (Ppi__Label){ .key = words[WORD_THREAD],
 			                        .str = line->name };
 	if (line->span)
-		labels[count++] = (Ppi__Label){ .key = words->span,
+		labels[count++] = (Ppi__Label){ .key = words[WORD_SPAN],
 			                        .num = line->span,
-			                        .num_unit = words->bytes };
+			                        .num_unit = words[WORD_BYTES] };
 	if (line->time_ms)
 		labels[count++] =
-			(Ppi__Label){ .key = words->time,
+			(Ppi__Label){ .key = words[WORD_TIME],
 			              .num = (int64_t)line->time_ms,
-			              .num_unit = words->milliseconds };
+			              .num_unit = words[WORD_MILLISECONDS] };
 	if (line->code_time_ns)
 		labels[count++] =
-			(Ppi__Label){ .key = words->code_time,
+			(Ppi__Label){ .key = words[WORD_CODE_TIME],
 			              .num = (int64_t)line->code_time_ns,
-			              .num_unit = words->nanoseconds };
+			              .num_unit = words[WORD_NANOSECONDS] };
 	if (line->chain_end > PORTPROF_CHAIN_WHOLE)
 		labels[count++] =
-			(Ppi__Label){ .key = words->chain_end,
+			(Ppi__Label){ .key = words[WORD_CHAIN_END],
 			              .num = (int64_t)line->chain_end };
 	fields = ppi_sample_labels_make(&writer->labels, line->labels,
 	                                &writer->locations, of_fields);
@@ -172,7 +167,7 @@ static size_t make_labels(struct ppi_writer *writer,
 }
 
 static void put_samples(struct ppi_writer *writer,
-                        const struct label_words *words)
+                        const uint32_t words[WORDS])
 {
 	struct ppi_sample_table *table = &writer->table;
 	Ppi__Sample message = PPI__SAMPLE__INIT;
@@ -238,6 +233,25 @@ static const char *command_of(const struct ppi_locations *locations)
 		NULL);
 }
 
+/* What this writer alone knows to be wrong. */
+static bool add_notes(const struct ppi_writer *writer, struct ppi_arena *arena,
+                      Ppi__Account *account)
+{
+	char note[3][160];
+	const bool is_said[3] = {
+		ppi_label_texts_note(&writer->labels.texts, note[0],
+		                     sizeof(note[0])),
+		ppi_sample_labels_note(&writer->labels, note[1],
+		                       sizeof(note[1])),
+		ppi_threads_note(&writer->threads, note[2], sizeof(note[2])),
+	};
+
+	for (size_t i = 0; i < 3; i++)
+		if (is_said[i] && !ppi_account_add_note(arena, account, note[i]))
+			return false;
+	return true;
+}
+
 /* The account and the times: whatever stood in earlier portions is void. */
 static Ppi__Account *put_account(struct ppi_writer *writer,
                                  struct ppi_arena *arena,
@@ -247,18 +261,8 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	Ppi__Account *account = ppi_account_of_run(arena, run,
 	                                           &writer->machine);
 	const struct ppi_locations *locations = &writer->locations;
-	char note[160];
 
-	if (!account)
-		return NULL;
-	if (ppi_label_texts_note(&writer->labels.texts, note, sizeof(note)) &&
-	    !ppi_account_add_note(arena, account, note))
-		return NULL;
-	if (ppi_sample_labels_note(&writer->labels, note, sizeof(note)) &&
-	    !ppi_account_add_note(arena, account, note))
-		return NULL;
-	if (ppi_threads_note(&writer->threads, note, sizeof(note)) &&
-	    !ppi_account_add_note(arena, account, note))
+	if (!account || !add_notes(writer, arena, account))
 		return NULL;
 	account->complete = is_complete;
 	account->command = ppi_account_text(
@@ -347,9 +351,9 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
                      bool is_complete)
 {
 	struct ppi_arena arena = { 0 };
-	struct label_words words;
+	uint32_t words[WORDS];
 	bool is_made =
-		enter_label_words(&writer->locations, &writer->table, &words) &&
+		enter_label_words(&writer->locations, &writer->table, words) &&
 		ppi_sample_table_finish(&writer->table);
 
 	writer->pending_samples = writer->table.samples;
@@ -358,7 +362,7 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 	if (is_made) {
 		put_mappings(writer);
 		put_locations(writer);
-		put_samples(writer, &words);
+		put_samples(writer, words);
 		ppi_threads_each(&writer->threads, put_thread, writer);
 	}
 	if (is_made && run) {
