@@ -88,10 +88,12 @@ done
 for when in '' 2026-13-01 2026-11-30T24:00 2026-11-30T08 -1 now 0 1969-12-31 99999999999 \
 	2026-02-29 2026-02-31 2100-02-29 2026-04-31 ' 2026-11-30' '2026- 11-30' 2026-+11-30 \
 	2026-11--3 '2026-11-30T 8:15' 2026-11-30T08:+5 2026-11-30:15 2026-11-30T08:15: \
-	2026-11-30T08:15:-1; do
+	2026-11-30T08:15:-1 2026-1-5 2026-01-5 2026-1-05 2026-11-30T8:15 2026-11-30T08:5 \
+	2026-11-30T08:15:0; do
 	push --to "pyroscope+$url" --time "$when" folded.txt
 	same "--time '$when' is refused" 2 "$status"
 done
+has "--time with too few digits: words" 'all its digits, such as 2026-01-05T08:15' words
 push --to "pyroscope+$url" --body body --time 2028-02-29T23:59:59 folded.txt
 python3 "$srcdir/tests/fleet/push.py" pyroscope body >a.json
 "$portprof" report -j body.0.pb.gz >b.json

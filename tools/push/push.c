@@ -111,19 +111,18 @@ static uint64_t days_until(int year, int month, int day)
 	return (uint64_t)days;
 }
 
-/* Past a mark, if there is to be one, and one to `most` digits. */
-static bool read_digits(const char **text, char mark, int most, int *number)
+/* Past a mark, if there is to be one, and so many digits: of fewer it may be
+ * something else that was meant. */
+static bool read_digits(const char **text, char mark, int count, int *number)
 {
 	const char *at = *text + (mark != 0);
-	int digits = 0;
 
 	if (mark && **text != mark)
 		return false;
-	for (*number = 0; digits < most && at[digits] >= '0' &&
-	     at[digits] <= '9'; digits++)
-		*number = *number * 10 + at[digits] - '0';
-	*text = at + digits;
-	return digits > 0;
+	for (*number = 0; count > 0 && *at >= '0' && *at <= '9'; count--)
+		*number = *number * 10 + *at++ - '0';
+	*text = at;
+	return count == 0;
 }
 
 /* False: it is no time from 1970 to 2105, which ClickHouse's DateTime ends with. */
@@ -156,8 +155,9 @@ static int take_time(const struct ppi_given *given, void *seconds)
 {
 	return read_time(given->value, seconds)
 	       ? PPI_EXIT_OK
-	       : ppi_given_refuse(given, "a time, such as 2026-11-30T08:15 or "
-	                                 "seconds since 1970");
+	       : ppi_given_refuse(given, "a time with all its digits, such as "
+	                                 "2026-01-05T08:15, or seconds since "
+	                                 "1970");
 }
 
 /* When the file was written, which is what it was measured before. */
