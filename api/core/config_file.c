@@ -497,7 +497,7 @@ static portprof_status load_setting(struct load *load,
 {
 	enum ppi_key key = ppi_key_find(line->key);
 	portprof_config *into = load->is_wanted ? load->draft : load->unused;
-	size_t column = 1;
+	size_t column;
 	portprof_status status;
 
 	if (key == PPI_KEY_COUNT) {
@@ -511,13 +511,13 @@ static portprof_status load_setting(struct load *load,
 	status = check_seen(load, key, line);
 	if (status)
 		return status;
-	status = ppi_key_apply(into, key, line->value, load->is_wanted, &column,
+	status = ppi_key_apply(into, key, line->value, load->is_wanted,
 			       load->why);
+	column = status && load->why->column ? load->why->column - 1 : 0;
 	if (status)
 		return mistake_at(load->why, status, load->name,
-				      line->line,
-				      line->value_column + column - 1, "%s",
-				      load->why->words);
+				      line->line, line->value_column + column,
+				      "%s", load->why->words);
 	return load->is_wanted ? remember_place(load, key, line) : PORTPROF_OK;
 }
 

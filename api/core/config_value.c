@@ -17,7 +17,6 @@ struct setting {
 	portprof_config *config;
 	const char *key, *value;
 	bool must_exist;
-	size_t column;
 	struct ppi_diag *why;
 };
 
@@ -127,12 +126,14 @@ static portprof_status read_bits(struct setting *setting,
 		uint64_t bit = find_bit(word, length, known->word_at, hint,
 					sizeof(hint));
 
-		setting->column = (size_t)(word - setting->value) + 1;
 		if (!bit)
-			return ppi_fail(setting->why, PORTPROF_E_INVALID, 0,
-					"set", "%s: '%.*s' is not a %s%s",
-					setting->key, (int)length, word,
-					known->what, hint);
+			return ppi_at_column(
+				setting->why, PORTPROF_REASON_ARGUMENT,
+				(size_t)(word - setting->value) + 1,
+				ppi_fail(setting->why, PORTPROF_E_INVALID, 0,
+					 "set", "%s: '%.*s' is not a %s%s",
+					 setting->key, (int)length, word,
+					 known->what, hint));
 		*bits |= bit;
 		word += length;
 	}
@@ -154,7 +155,7 @@ static portprof_status told(struct setting *setting, portprof_status status)
 static portprof_status set_event(struct setting *setting)
 {
 	return ppi_config_add_events(setting->config, setting->value,
-				     &setting->column, setting->why);
+				     setting->why);
 }
 
 static portprof_status set_backend(struct setting *setting)
@@ -293,28 +294,21 @@ static portprof_status read_number(struct setting *setting, enum ppi_key key,
 
 portprof_status ppi_key_apply(portprof_config *config, enum ppi_key key,
 			      const char *value, bool must_exist,
-			      size_t *column, struct ppi_diag *why)
+			      struct ppi_diag *why)
 {
 	const struct ppi_setting *row = ppi_setting_of(key);
 	struct setting setting = {.config = config,
 				  .key = row->name,
 				  .value = value,
 				  .must_exist = must_exist,
-				  .column = 1,
 				  .why = why};
 	portprof_status status;
 	uint64_t number;
 
-	if (row->form == PPI_FORM_TEXT) {
-		status = texts[key](&setting);
-	} else {
-		status = read_number(&setting, key, &number);
-		if (status == PORTPROF_OK)
-			status = ppi_setting_keep(config, key, number, why);
-	}
-	if (status && column)
-		*column = setting.column;
-	return status;
+	if (row->form == PPI_FORM_TEXT)
+		return texts[key](&setting);
+	status = read_number(&setting, key, &number);
+	return status ? status : ppi_setting_keep(config, key, number, why);
 }
 
 portprof_status portprof_config_set(portprof_config *config, const char *key,
@@ -332,7 +326,7 @@ portprof_status portprof_config_set(portprof_config *config, const char *key,
 		ppi_key_unknown(key, &why);
 		return ppi_report(&why);
 	}
-	if (ppi_key_apply(config, known, value, true, NULL, &why))
+	if (ppi_key_apply(config, known, value, true, &why))
 		return ppi_report(&why);
 	return PORTPROF_OK;
 }

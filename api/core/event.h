@@ -11,7 +11,8 @@
 /* ---- one event ---- */
 
 /*
- * Text to request; E_INVALID names column and remedy in `why`. Knows the
+ * Text to request; E_INVALID names column and remedy in `why`, whose column is the
+ * 1-based place of the mistake. Knows the
  * grammar of portprof/event.h and the modifiers that every backend shares; all
  * other parts stay in request->parts, in order.
  */
@@ -19,19 +20,12 @@ portprof_status ppi_event_parse(const char *text,
                                 struct ppi_event_request *request,
                                 struct ppi_diag *why);
 
-/* The same; `column` gets the 1-based place of the mistake, for callers who
- * know where in a file the text stands. */
-portprof_status ppi_event_parse_at(const char *text,
-                                   struct ppi_event_request *request,
-                                   size_t *column, struct ppi_diag *why);
-
 /* The same, of an event that stands in a list: its column there is named. */
 typedef size_t (*ppi_event_column_fn)(const void *context, size_t column);
 portprof_status ppi_event_parse_in(const char *text,
                                    struct ppi_event_request *request,
                                    ppi_event_column_fn column_in,
-                                   const void *context, size_t *column,
-                                   struct ppi_diag *why);
+                                   const void *context, struct ppi_diag *why);
 
 /* Up to the first of `stops` that is in no place and no filter of an event. */
 size_t ppi_event_span(const char *text, const char *stops);
@@ -54,13 +48,12 @@ const char *ppi_event_next_item(const char *end);
 /*
  * Read an event list, "cycles,{instructions,branches}:u": `take`, which may be
  * NULL, gets each event with its group's modifiers, until all are read or one is
- * malformed. E_INVALID then; `column`, which may be NULL, gets its place in the list.
+ * malformed. E_INVALID then, with its column in the list.
  */
 typedef void (*ppi_event_take_fn)(const struct ppi_event_request *request,
                                   void *context);
 portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
-                                    void *context, size_t *column,
-                                    struct ppi_diag *why);
+                                    void *context, struct ppi_diag *why);
 
 /* ---- presets: names in event lists for several events and a formula ---- */
 

@@ -558,19 +558,16 @@ size_t ppi_event_item(const char *list)
 
 /* ---- lists: reading one whole ---- */
 
-static portprof_status mistake(const char *list, size_t at, size_t *column,
-                               const char *words, struct ppi_diag *why)
+static portprof_status mistake(const char *list, size_t at, const char *words,
+                               struct ppi_diag *why)
 {
-	if (column)
-		*column = at + 1;
 	return ppi_at_column(
 		why, PORTPROF_REASON_SYNTAX, at + 1,
 		ppi_fail(why, PORTPROF_E_INVALID, 0, "check event list",
 	                 "'%.200s', column %zu: %s", list, at + 1, words));
 }
 
-static portprof_status check_braces(const char *list, size_t *column,
-                                    struct ppi_diag *why)
+static portprof_status check_braces(const char *list, struct ppi_diag *why)
 {
 	const char *at = list;
 
@@ -583,21 +580,20 @@ static portprof_status check_braces(const char *list, size_t *column,
 			if (*bad != '}')
 				return mistake(list, (size_t)(*bad ? bad - list
 				                              : open - list),
-				               column, *bad ? "groups do not "
-				               "nest; remove this brace"
+				               *bad ? "groups do not nest; "
+				               "remove this brace"
 				               : "this brace is not closed; add "
 				               "a }", why);
 			if (!strchr(":.@,", bad[1]))
 				return mistake(list, (size_t)(bad + 1 - list),
-				               column, "after a group comes a "
-				               "comma, or modifiers for all of "
-				               "it, as in {cycles,instructions}"
-				               ":u", why);
+				               "after a group comes a comma, or "
+				               "modifiers for all of it, as in "
+				               "{cycles,instructions}:u", why);
 			open = bad + 1;
 		}
 		bad = open + strcspn(open, "{}");
 		if (bad < at)
-			return mistake(list, (size_t)(bad - list), column,
+			return mistake(list, (size_t)(bad - list),
 			               "a brace begins a group or ends it, as "
 			               "in {cycles,instructions}:u", why);
 		at = ppi_event_next_item(at);
@@ -630,23 +626,22 @@ static size_t column_in(const void *context, size_t column)
 }
 
 portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
-                                    void *context, size_t *column,
-                                    struct ppi_diag *why)
+                                    void *context, struct ppi_diag *why)
 {
 	struct spelled spelled = { list, { .event = NULL } };
 	struct place *place = &spelled.place;
 	struct ppi_event_request request;
 	char event[sizeof(request.text)];
-	portprof_status status = check_braces(list, column, why);
+	portprof_status status = check_braces(list, why);
 
 	while (status == PORTPROF_OK && next_event(list, place)) {
 		if (!spell(place, event, sizeof(event)))
 			return mistake(list, (size_t)(place->event - list),
-			               column, "this event is too long", why);
+			               "this event is too long", why);
 		status = ppi_event_parse_in(event, &request,
 		                            strcmp(event, list) ? column_in
 		                                                : NULL,
-		                            &spelled, column, why);
+		                            &spelled, why);
 		request.preset = place->preset;
 		request.preset_event = place->part;
 		if (status == PORTPROF_OK && take)
@@ -665,7 +660,7 @@ portprof_status portprof_event_list_get(const char *list, size_t index,
 	if (!list || !event)
 		return ppi_refuse_null("portprof_event_list_get",
 		                       list ? "event" : "list");
-	if (ppi_event_list_read(list, NULL, NULL, NULL, &why))
+	if (ppi_event_list_read(list, NULL, NULL, &why))
 		return ppi_report(&why);
 	if (!find(list, index, &place))
 		return PORTPROF_END;

@@ -96,7 +96,6 @@ struct parser {
 	struct ppi_event_request *request;
 	uint64_t value[MOD_COUNT];
 	size_t place[MOD_COUNT]; /* column it was given at; 0 = not given */
-	size_t *column;          /* where to put that of a mistake, or NULL */
 	ppi_event_column_fn column_in; /* of the list; NULL: it is in none */
 	const void *context;
 	struct ppi_diag *why;
@@ -147,8 +146,6 @@ static portprof_status mistake(const struct parser *p, size_t at,
 	va_start(values, words);
 	vsnprintf(said, sizeof(said), words, values);
 	va_end(values);
-	if (p->column)
-		*p->column = column;
 	return ppi_at_column(
 		p->why, PORTPROF_REASON_SYNTAX, column,
 		ppi_fail(p->why, PORTPROF_E_INVALID, 0, "check event string",
@@ -630,13 +627,12 @@ static portprof_status take_name(struct parser *p, size_t *at)
 portprof_status ppi_event_parse_in(const char *text,
                                    struct ppi_event_request *request,
                                    ppi_event_column_fn column_in,
-                                   const void *context, size_t *column,
-                                   struct ppi_diag *why)
+                                   const void *context, struct ppi_diag *why)
 {
 	struct ppi_event_request draft = { .part_count = 0 };
 	struct parser p = {
-		.text = text, .request = &draft, .column = column,
-		.column_in = column_in, .context = context, .why = why
+		.text = text, .request = &draft, .column_in = column_in,
+		.context = context, .why = why
 	};
 	size_t at = 0;
 	portprof_status status = check_letters(&p);
@@ -655,16 +651,9 @@ portprof_status ppi_event_parse_in(const char *text,
 	return PORTPROF_OK;
 }
 
-portprof_status ppi_event_parse_at(const char *text,
-                                   struct ppi_event_request *request,
-                                   size_t *column, struct ppi_diag *why)
-{
-	return ppi_event_parse_in(text, request, NULL, NULL, column, why);
-}
-
 portprof_status ppi_event_parse(const char *text,
                                 struct ppi_event_request *request,
                                 struct ppi_diag *why)
 {
-	return ppi_event_parse_in(text, request, NULL, NULL, NULL, why);
+	return ppi_event_parse_in(text, request, NULL, NULL, why);
 }

@@ -211,13 +211,13 @@ static void take_event(const struct ppi_event_request *request, void *context)
 }
 
 portprof_status ppi_config_add_events(portprof_config *config,
-                                      const char *events, size_t *column,
+                                      const char *events,
                                       struct ppi_diag *why)
 {
 	struct adding adding = { .config = config, .at = events };
 	size_t before = config->event_count;
 	portprof_status status = ppi_event_list_read(events, take_event,
-	                                             &adding, column, why);
+	                                             &adding, why);
 
 	if (status == PORTPROF_OK && adding.is_out_of_memory)
 		status = ppi_fail(why, PORTPROF_E_NOMEM, 0, "add event",
@@ -237,9 +237,8 @@ portprof_status portprof_config_add_event(portprof_config *config,
 	if (!config || !events)
 		return ppi_refuse_null("portprof_config_add_event",
 		                       config ? "events" : "config");
-	return ppi_config_add_events(config, events, NULL, &why)
-		       ? ppi_report(&why)
-		       : PORTPROF_OK;
+	return ppi_config_add_events(config, events, &why) ? ppi_report(&why)
+	                                                   : PORTPROF_OK;
 }
 
 size_t portprof_config_event_count(const portprof_config *config)

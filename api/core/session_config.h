@@ -34,13 +34,13 @@ bool ppi_key_is_list(enum ppi_key key);
 portprof_status ppi_key_unknown(const char *name, struct ppi_diag *why);
 
 /*
- * Apply one setting. On failure the config is as it was and *column, which
- * may be NULL, is the 1-based place of the mistake in `value`. A backend that
- * this build lacks is only refused when `must_exist`.
+ * Apply one setting. On failure the config is as it was; the column of `why` is
+ * the mistake's in `value`, or 0. A backend that this build lacks is only refused
+ * when `must_exist`.
  */
 portprof_status ppi_key_apply(portprof_config *config, enum ppi_key key,
                               const char *value, bool must_exist,
-                              size_t *column, struct ppi_diag *why);
+                              struct ppi_diag *why);
 
 /*
  * Where a setting in force came from: "default", "the program", or the
@@ -94,10 +94,9 @@ struct portprof_config {
 	char *file;             /* that was loaded last; NULL = none */
 };
 
-/* portprof_config_add_event; *column, which may be NULL, is the place of the
- * mistake in `events`. */
+/* portprof_config_add_event. */
 portprof_status ppi_config_add_events(portprof_config *config,
-                                      const char *events, size_t *column,
+                                      const char *events,
                                       struct ppi_diag *why);
 
 /* A copy that owns its strings; NULL when out of memory. */

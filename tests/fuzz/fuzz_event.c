@@ -12,14 +12,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	struct ppi_event_request request;
 	struct ppi_diag why = { 0 };
 	char *text = malloc(count + 1);
-	size_t column = 0;
 
 	if (!text)
 		return 0;
 	memcpy(text, bytes, count);
 	text[count] = '\0';
-	if (ppi_event_parse_at(text, &request, &column, &why) != PORTPROF_OK &&
-	    (column == 0 || column > strlen(text) + 1 || !why.words[0]))
+	if (ppi_event_parse(text, &request, &why) != PORTPROF_OK &&
+	    (why.column == 0 || why.column > strlen(text) + 1 ||
+	     !why.words[0]))
 		abort();
 	free(text);
 	return 0;

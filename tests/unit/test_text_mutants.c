@@ -126,15 +126,13 @@ static void check_event(const char *text)
 {
 	struct ppi_event_request request, again;
 	struct ppi_diag why;
-	size_t column = 0;
 	char spelled[256], twice[256];
-	portprof_status status = ppi_event_parse_at(text, &request, &column,
-	                                            &why);
+	portprof_status status = ppi_event_parse(text, &request, &why);
 
 	if (status == PORTPROF_E_INVALID) {
 		check_words(why.words, text);
-		if (column < 1 || column > strlen(text) + 1)
-			fail_msg("column %zu of '%s'", column, text);
+		if (why.column < 1 || why.column > strlen(text) + 1)
+			fail_msg("column %u of '%s'", why.column, text);
 		return;
 	}
 	assert_int_equal(status, PORTPROF_OK);
