@@ -130,7 +130,10 @@ static int tear_down(void **state)
 
 static void build(size_t event, unsigned keys, struct ppi_rows *rows)
 {
-	assert_true(ppi_rows_build(&profile, event, keys, names, rows));
+	const struct ppi_view view = { .profile = &profile, .names = names,
+		                       .event = event };
+
+	assert_true(ppi_rows_fold(&view, keys, rows));
 }
 
 static void functions_are_told_apart_by_module(void **state)

@@ -17,6 +17,8 @@
 #include "tools/view/names.h"
 #include "tools/view/rows.h"
 
+enum { BY_FUNCTION = PPI_BY_FUNCTION | PPI_BY_MODULE };
+
 #define KERNEL UINT64_C(0xffffffff81000000)
 
 /* Each keeps a frame pointer, or not, or nobody knows. */
@@ -295,26 +297,30 @@ static void callers_that_were_lost_are_unknown(void **state)
 	struct ppi_rows rows;
 
 	(void)state;
-	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "bare", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLERS,
+	                           "bare", &rows));
 	assert_int_equal(rows.count, 1);
 	assert_string_equal(rows.rows[0].function, "(unknown)");
 	ppi_rows_free(&rows);
-	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "main", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLERS,
+	                           "main", &rows));
 	assert_string_equal(rows.rows[0].function, "(nobody)");
 	assert_int_equal(rows.skipping_weight, 0);
 	ppi_rows_free(&rows);
 	/* middle did not call it, but what called it */
-	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "libc.so.6+0x20",
-	                           &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLERS,
+	                           "libc.so.6+0x20", &rows));
 	assert_string_equal(rows.rows[0].function, "middle");
 	assert_int_equal(rows.skipping_weight, 4);
 	ppi_rows_free(&rows);
 	/* and did not call it, but what called it */
-	assert_true(ppi_rows_edges(&view, PPI_CALLEES, "middle", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLEES,
+	                           "middle", &rows));
 	assert_string_equal(rows.rows[0].function, "libc.so.6+0x20");
 	assert_int_equal(rows.skipping_weight, 4);
 	ppi_rows_free(&rows);
-	assert_true(ppi_rows_edges(&view, PPI_CALLEES, "main", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLEES,
+	                           "main", &rows));
 	assert_int_equal(rows.weight, 5);
 	assert_int_equal(rows.skipping_weight, 0);
 	ppi_rows_free(&rows);

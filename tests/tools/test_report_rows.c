@@ -321,7 +321,8 @@ static void inlined_functions_are_callers(void **state)
 	assert_int_equal(find(&rows, "work", 77)->total_weight, 63);
 	assert_int_equal(rows.weight, 85);
 	ppi_rows_free(&rows);
-	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "tiny", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLERS,
+	                           "tiny", &rows));
 	assert_int_equal(find(&rows, "work", 0)->self_weight, 63);
 	ppi_rows_free(&rows);
 	names[WORK] = saved;
@@ -334,7 +335,8 @@ static void callers_make_the_whole(void **state)
 	struct ppi_rows rows;
 
 	(void)state;
-	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "work", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLERS,
+	                           "work", &rows));
 	assert_int_equal(rows.weight, 63);
 	assert_int_equal(rows.count, 2);
 	/* not of the call to itself, but of the outermost one */
@@ -349,13 +351,15 @@ static void callees_make_the_whole(void **state)
 	struct ppi_rows rows;
 
 	(void)state;
-	assert_true(ppi_rows_edges(&view, PPI_CALLEES, "drive", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLEES,
+	                           "drive", &rows));
 	assert_int_equal(rows.weight, 70);
 	assert_int_equal(find(&rows, "work", 0)->self_weight, 60);
 	assert_int_equal(find(&rows, "(itself)", 0)->self_weight, 10);
 	assert_int_equal(rows.count, 2);
 	ppi_rows_free(&rows);
-	assert_true(ppi_rows_edges(&view, PPI_CALLEES, "work", &rows));
+	assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLEES,
+	                           "work", &rows));
 	assert_int_equal(rows.count, 1);
 	assert_int_equal(find(&rows, "(itself)", 0)->self_weight, 63);
 	ppi_rows_free(&rows);
@@ -506,7 +510,8 @@ static char *printed_csv(unsigned keys, const char *separator, size_t limit,
 	ppi_report_sum(&report, rows.weight);
 	if (edge) {
 		ppi_rows_free(&rows);
-		assert_true(ppi_rows_edges(&view, PPI_CALLERS, "work", &rows));
+		assert_true(ppi_rows_edges(&view, BY_FUNCTION, PPI_CALLERS,
+		                           "work", &rows));
 	}
 	ppi_report_print_csv_names(&report, separator, edge != NULL, out);
 	ppi_report_print_csv_rows(&report, &rows, separator, edge, out);

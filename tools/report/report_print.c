@@ -68,8 +68,8 @@ static bool fold_edges(struct printing *printing, enum ppi_edge edge,
 		        edge == PPI_CALLEES ? "callees" : "callers", function);
 		return false;
 	}
-	if (!ppi_rows_edges_by(&printing->view, printing->report.keys, edge,
-	                       function, &edges->rows))
+	if (!ppi_rows_edges(&printing->view, printing->report.keys, edge,
+	                    function, &edges->rows))
 		return out_of_memory();
 	if (edges->rows.count)
 		return true;

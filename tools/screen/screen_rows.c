@@ -169,7 +169,7 @@ static bool fold(const struct ppi_screen_moment *moment,
 		keys |= PPI_BY_STATE;
 	if (wish->table == PPI_SCREEN_CALLERS ||
 	    wish->table == PPI_SCREEN_CALLEES)
-		is_good = ppi_rows_edges_by(
+		is_good = ppi_rows_edges(
 			&part.view, keys,
 			wish->table == PPI_SCREEN_CALLERS ? PPI_CALLERS
 			                                  : PPI_CALLEES,

@@ -667,9 +667,9 @@ const char *ppi_fold_function(const void *fold, size_t frame)
 	return ((const struct ppi_fold *)fold)->frames[frame]->function;
 }
 
-bool ppi_rows_edges_by(const struct ppi_view *view, unsigned keys,
-                       enum ppi_edge edge, const char *function,
-                       struct ppi_rows *rows)
+bool ppi_rows_edges(const struct ppi_view *view, unsigned keys,
+                    enum ppi_edge edge, const char *function,
+                    struct ppi_rows *rows)
 {
 	struct ppi_fold fold;
 	bool *is_wanted = NULL;

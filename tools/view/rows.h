@@ -69,18 +69,6 @@ bool ppi_rows_fold(const struct ppi_view *view, unsigned keys,
                    struct ppi_rows *rows);
 void ppi_rows_free(struct ppi_rows *rows);
 
-/* The same for all of one event. */
-static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
-                                  unsigned keys,
-                                  const struct ppi_symbols_name *names,
-                                  struct ppi_rows *rows)
-{
-	const struct ppi_view view = { .profile = profile, .names = names,
-		                       .event = event };
-
-	return ppi_rows_fold(&view, keys, rows);
-}
-
 /* ---- edges ---- */
 
 /*
@@ -92,18 +80,9 @@ static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
  * function.
  */
 enum ppi_edge { PPI_CALLERS, PPI_CALLEES };
-bool ppi_rows_edges_by(const struct ppi_view *view, unsigned keys,
-                       enum ppi_edge edge, const char *function,
-                       struct ppi_rows *rows);
-
-/* The same by function. */
-static inline bool ppi_rows_edges(const struct ppi_view *view,
-                                  enum ppi_edge edge, const char *function,
-                                  struct ppi_rows *rows)
-{
-	return ppi_rows_edges_by(view, PPI_BY_FUNCTION | PPI_BY_MODULE, edge,
-	                         function, rows);
-}
+bool ppi_rows_edges(const struct ppi_view *view, unsigned keys,
+                    enum ppi_edge edge, const char *function,
+                    struct ppi_rows *rows);
 
 /* ---- how rows are made, also of a tree ---- */
 
