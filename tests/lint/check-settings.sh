@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The header, the two manual pages and the library list the same settings; the header,
-# the manual page, the command and Fortran's module the same reasons of failures.
+# the manual page, the command and the modules for Fortran, Python and Rust the same
+# reasons of failures.
 set -eu
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-settings.XXXXXX")
@@ -45,11 +46,11 @@ sed -n 's/^\.It Li \([a-z]*\) No =.*/\1/p' "$srcdir/doc/man/portprof.conf.5" \
 	>"$tmp/file"
 compare "$tmp/file" "portprof.conf(5)"
 
-sed -n 's/^\t\(PORTPROF_REASON_[A-Z_]*\) = .*/\1/p' "$srcdir/api/portprof/status.h" |
+sed -n 's/^\tPORTPROF_\(REASON_[A-Z_]*\) = .*/\1/p' "$srcdir/api/portprof/status.h" |
 	sort >"$tmp/reasons"
 [ "$(wc -l <"$tmp/reasons")" -gt 15 ] || { echo "no list of reasons"; exit 1; }
 reasons() { # FILE, PATTERN of the lines that list them
-	sed -n "/$2/s/.*\(PORTPROF_REASON_[A-Z_]*\).*/\1/p" "$srcdir/$1" |
+	sed -n "/$2/p" "$srcdir/$1" | grep -o 'REASON_[A-Z_]*' |
 		sort -u >"$tmp/named"
 	comm -23 "$tmp/reasons" "$tmp/named" >"$tmp/only"
 	[ ! -s "$tmp/only" ] || {
@@ -61,5 +62,9 @@ reasons() { # FILE, PATTERN of the lines that list them
 reasons tools/messages.c '\[PORTPROF_REASON_[A-Z_]*\] = "'
 reasons api/portprof_c.f90 'parameter'
 reasons doc/man/portprof_status.3 '^[.]It Dv'
+reasons api/python/portprof.py '^REASON_'
+reasons examples/rust/portprof-sys/src/lib.rs '^pub const'
+reasons examples/rust/portprof-sys/examples/layout.rs 'PORTPROF_REASON_'
+reasons examples/rust/portprof/src/lib.rs ' = PORTPROF_REASON_'
 echo "check-settings: $(wc -l <"$tmp/all" | tr -d ' ') settings"
 exit $status
