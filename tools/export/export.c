@@ -51,6 +51,22 @@ static const char *format_word(size_t i)
 	return i < FORMATS ? formats[i].name : NULL;
 }
 
+/* "folded, callgrind or perf-script": those that hold it. Returns `out`. */
+static const char *formats_with(unsigned what, char *out, size_t bytes)
+{
+	size_t left = 0, used = 0;
+
+	for (size_t i = 0; i < FORMATS; i++)
+		left += (formats[i].holds & what) != 0;
+	for (size_t i = 0; left && used < bytes; i++)
+		if (formats[i].holds & what)
+			used += (size_t)snprintf(out + used, bytes - used,
+			                         "%s%s", formats[i].name,
+			                         --left == 0 ? "" :
+			                         left == 1 ? " or " : ", ");
+	return out;
+}
+
 static bool holds(const struct ppi_export *export, unsigned what)
 {
 	return export->format->holds & what;
@@ -118,6 +134,15 @@ static const struct ppi_line line = {
 	.wrong = PPI_EXIT_USAGE,
 };
 
+/* Options "need" formats that hold something. */
+static int refuse_option(const char *options, unsigned what)
+{
+	char room[128];
+
+	return ppi_line_wrong(&line, "%s --format %s", options,
+	                      formats_with(what, room, sizeof(room)));
+}
+
 /* What does not go together, and what is missing. */
 static int complete(struct ppi_export *export, int argc, char **argv)
 {
@@ -134,19 +159,17 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 		                             "--help");
 	if (!holds(export, PPI_EXPORT_TICKS) &&
 	    (export->module || export->rate_hz || export->with_chains))
-		return ppi_line_wrong(&line, "--module, --rate and --arcs need "
-		                             "--format gmon");
+		return refuse_option("--module, --rate and --arcs need",
+		                     PPI_EXPORT_TICKS);
 	if (!holds(export, PPI_EXPORT_INLINE) && export->has_inlines)
-		return ppi_line_wrong(&line, "--inline needs --format folded or "
-		                             "perf-script");
+		return refuse_option("--inline needs", PPI_EXPORT_INLINE);
 	if (holds(export, PPI_EXPORT_EVENTS) && export->event)
-		return ppi_line_wrong(&line,
-		                      "--event: a pprof file has all events");
+		return ppi_line_wrong(&line, "--event: %s has all events",
+		                      export->format->name);
 	if (!holds(export, PPI_EXPORT_STATES) &&
 	    (export->wish.states || export->wish.waits))
-		return ppi_line_wrong(&line, "--state and --wait need --format "
-		                             "folded, speedscope, callgrind or "
-		                             "perf-script");
+		return refuse_option("--state and --wait need",
+		                     PPI_EXPORT_STATES);
 	if (!export->output)
 		export->output = export->format->output;
 	if (!export->output)
