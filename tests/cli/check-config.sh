@@ -51,6 +51,8 @@ has "no file: the default event" '^  event +task-clock +default' "$tmp/shown"
 config -j
 holds "no file: defaults of portprof record" \
 	'r["file"] is None and s["children"] == ("yes", "default") and s["output"] == ("portprof.pb.gz", "default")'
+holds "no file: what they really are" \
+	's["timeline"] == ("auto", "default") and s["stack"] == ("up to 64512", "default")'
 
 ### A file
 
@@ -108,6 +110,39 @@ if can_use timer; then
 	record --config r.conf -- "$burn" 20
 	same "record wants what is required" 125 "$status"
 	has "and says what is missing" 'kernel' "$tmp/words"
+
+	# every setting of a file reaches the command, a new one, too
+	config -j
+	keys=$(python3 -c '
+import json, sys
+print(*sorted({x["key"] for x in json.load(open(sys.argv[1]))["settings"]}))
+' "$tmp/shown")
+	echo 'backend = timer' >all.conf
+	wanted=
+	for key in $keys; do
+		case $key in
+		# files, rates and events have cases of their own; the rest is not
+		# for files, or not by timer
+		event | frequency | period | output | backend | branches | fields | \
+			labels | require | partial | command) continue ;;
+		callchain) value=7 ;;
+		children) value=exact ;;
+		unwind) value=dwarf ;;
+		precise) value=max ;;
+		stack | ring) value=16384 ;;
+		delay | duration | timeline) value=9000ms ;;
+		labelsets) value=9 ;;
+		*) not_ok "$key is new: give it a value here" && continue ;;
+		esac
+		echo "$key = $value" >>all.conf
+		wanted="$wanted $key=$value"
+	done
+	# shellcheck disable=SC2016 # for that shell
+	record --config all.conf -- sh -c 'echo "$PORTPROF" >passed'
+	for setting in $wanted; do
+		check "record takes $setting of a file" \
+			grep -q "\(^\|;\)$setting\(;\|$\)" passed
+	done
 else
 	skip "what record does" "no timer here"
 fi

@@ -83,7 +83,7 @@ static const char *default_of(const char *key)
 		{ "event", "task-clock" },
 		{ "output", PPI_DEFAULT_OUTPUT },
 		{ "callchain", "off" },
-		{ "stack", "32768" },
+		{ "stack", "up to 64512" },
 		{ "ring", "by the rate" },
 		{ "fields", "none" },
 		{ "branches", "any" },
@@ -233,6 +233,7 @@ static bool read_file(struct view *view, portprof_config *config)
 
 	/* as portprof record does */
 	portprof_config_set_number(config, "children", 1);
+	portprof_config_set(config, "timeline", "auto");
 	status = portprof_config_load(config, view->path, view->set);
 	if (status == PORTPROF_E_NOTFOUND && !view->path && !view->set)
 		return true; /* it need not be there */

@@ -206,26 +206,59 @@ static bool take_branches(const portprof_config *file,
 	       take(file, "branches", NULL, settings);
 }
 
+/* What the command line says instead of the file; NULL: nothing. */
+static const char *given_for(const char *key,
+                             const struct ppi_record_options *options)
+{
+	const struct { const char *key, *value; } given[] = {
+		{ "backend", options->backend },
+		{ "callchain", options->chains },
+		{ "children", options->children },
+		{ "delay", options->delay.text },
+		{ "duration", options->duration.text },
+		{ "labels", options->labels },
+		{ "ring", options->ring.text },
+		{ "stack", options->stack },
+		{ "timeline", options->timeline.text },
+		{ "unwind", options->unwind },
+	};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		if (strcmp(given[i].key, key) == 0)
+			return given[i].value;
+	return NULL;
+}
+
+/* What has rules of its own above, and what is not for recordings: fields are for
+ * callbacks, partial is for groups, and the command is known. */
+static bool is_apart(const char *key)
+{
+	static const char *const apart[] = {
+		"event", "frequency", "period", "output", "branches",
+		"fields", "partial", "command"
+	};
+
+	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
+		if (strcmp(apart[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* Of all settings that the library has, so that a new one needs no line here. */
 static bool take_all(const portprof_config *file,
                      const struct ppi_record_options *options,
                      struct ppi_settings *settings)
 {
-	return take_events(file, options, settings) &&
-	       take_rate(file, options, settings) &&
-	       take(file, "backend", options->backend, settings) &&
-	       take(file, "callchain", options->chains, settings) &&
-	       take(file, "unwind", options->unwind, settings) &&
-	       take(file, "stack", options->stack, settings) &&
-	       take(file, "children", options->children, settings) &&
-	       take(file, "ring", options->ring.text, settings) &&
-	       take(file, "delay", options->delay.text, settings) &&
-	       take(file, "duration", options->duration.text, settings) &&
-	       take(file, "timeline", options->timeline.text, settings) &&
-	       take(file, "precise", NULL, settings) &&
-	       take(file, "labels", options->labels, settings) &&
-	       take(file, "labelsets", NULL, settings) &&
-	       take_branches(file, options, settings) &&
-	       take(file, "require", NULL, settings) &&
+	const char *key;
+
+	if (!take_events(file, options, settings) ||
+	    !take_rate(file, options, settings))
+		return false;
+	for (size_t i = 0; (key = portprof_config_key(i)); i++)
+		if (!is_apart(key) &&
+		    !take(file, key, given_for(key, options), settings))
+			return false;
+	return take_branches(file, options, settings) &&
 	       take_output(file, options, settings);
 }
 
