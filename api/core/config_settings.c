@@ -188,6 +188,7 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 			     .form = PPI_FORM_TEXT},
 	[PPI_KEY_UNWIND] = {.name = "unwind",
 			    .form = PPI_FORM_CHOICE,
+			    .prints_zero = true,
 			    .max = PORTPROF_UNWIND_AUTO,
 			    .remedy = "is not fp (frame pointers), dwarf "
 				      "(frame tables) or auto",

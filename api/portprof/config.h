@@ -197,7 +197,8 @@ PORTPROF_API portprof_status portprof_config_set_number(portprof_config *config,
 /*
  * A setting as text, to show it or to pass it to another process. `index`
  * counts the values of event and output; the others have one. E_NOTFOUND: not
- * set, or 0, or no such key or index. E_LIMIT: it does not fit.
+ * set, or 0 where that is no word of its own (children, unwind), or no such key or
+ * index. E_LIMIT: it does not fit.
  */
 PORTPROF_API portprof_status portprof_config_get(const portprof_config *config,
                                                  const char *key, size_t index,

@@ -127,7 +127,7 @@ print(*sorted({x["key"] for x in json.load(open(sys.argv[1]))["settings"]}))
 			labels | require | partial | command) continue ;;
 		callchain) value=7 ;;
 		children) value=exact ;;
-		unwind) value=dwarf ;;
+		unwind) value=fp ;;
 		precise) value=max ;;
 		stack | ring) value=16384 ;;
 		delay | duration | timeline) value=9000ms ;;
