@@ -138,10 +138,11 @@ static void every_backend_has_what_is_told(void **state)
 	(void)state;
 	for (i = 0; (ops = ppi_backend_at(i)); i++) {
 		if (!told_caps(ops->name, &caps))
-			fail_msg("the page gives nothing to '%s'", ops->name);
+			fail_msg("portprof-backends.7 gives nothing to '%s' under "
+			         "'Capabilities of each backend'", ops->name);
 		if (caps != ops->caps)
-			fail_msg("the page gives 0x%llx to '%s', which has "
-			         "0x%llx", (unsigned long long)caps,
+			fail_msg("portprof-backends.7 gives 0x%llx to '%s', "
+			         "which has 0x%llx", (unsigned long long)caps,
 			         ops->name, (unsigned long long)ops->caps);
 	}
 	assert_true(i >= 3);
@@ -163,8 +164,8 @@ static void backends_are_told_in_their_order(void **state)
 			ops = ppi_backend_at(++next);
 	}
 	if (ops)
-		fail_msg("'%s' is missing in the page, or out of its order",
-		         ops->name);
+		fail_msg("'%s' is missing in the list that portprof-backends.7 "
+		         "begins with, or not in the order of ranks", ops->name);
 }
 
 int main(void)
