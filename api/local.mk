@@ -34,8 +34,6 @@ libportprof_core_la_SOURCES += \
 	api/common/batch.c \
 	api/common/diag.c \
 	api/common/diag.h \
-	api/common/last.c \
-	api/common/last.h \
 	api/core/backend.c \
 	api/core/config_file.c \
 	api/core/config_settings.c \

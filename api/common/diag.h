@@ -8,6 +8,17 @@
 
 #include "backends/backend.h"
 
+/* What the last calls of a thread have left for it. */
+struct ppi_last {
+	portprof_diag diag;
+	char reason[sizeof(((struct ppi_probe *)0)->reason)];
+	struct ppi_event found; /* owns the strings of an event's info */
+};
+
+/* The calling thread's, all 0 at first: never NULL. Without memory, all threads that
+ * got none share one. */
+struct ppi_last *ppi_last(void);
+
 /* Store as the thread's last diagnostic and return its status: the last line
  * of every public function that fails. */
 portprof_status ppi_report(const struct ppi_diag *why);

@@ -49,7 +49,6 @@
 
 #include "api/common/diag.h"
 #include "api/core/event.h"
-#include "api/common/last.h"
 #include "api/core/open.h"
 
 #include <stdio.h>
