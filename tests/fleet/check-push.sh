@@ -142,6 +142,15 @@ has_not "--no-arguments" '\b0400\b' plain
 has "--no-arguments: but the command" 'burn' plain
 has_not "--no-paths" "$(dirname "$burn")" plain
 has_not "--no-host" "host: $host" plain
+record -q --no-names -o nameless.pb.gz -- "$burn" 100
+for names in '' --no-symbols; do
+	# shellcheck disable=SC2086 # none, or one
+	push -q --to "pyroscope+$url" --body body $names nameless.pb.gz
+	python3 "$srcdir/tests/fleet/push.py" pyroscope body >a.json
+	python3 "$srcdir/tests/cli/pprof.py" body.0.pb.gz >"symbols$names.json"
+done
+check "code is sent with names" test "$(json symbols.json 'r["functions"] > 0')" = True
+same "--no-symbols: without" 0 "$(json symbols--no-symbols.json 'r["functions"]')"
 push -q --to "$url/x" --except 'b*,x' run.pb.gz
 "$portprof" report -j web/0008.body >b.json 2>words
 same "--except: nothing is left" 0 "$(json b.json 'r["samples"]')"
