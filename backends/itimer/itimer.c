@@ -51,7 +51,6 @@ static portprof_status refuse_busy(struct ppi_diag *why)
 	                "itself; stop it" ITIMER_ELSE);
 }
 
-/* ITIMER_PROF must not run: it would be the program's. */
 /* E_BUSY when the timer runs: it would be the program's. */
 static portprof_status require_free(const struct itimer_state *state,
                                     struct ppi_diag *why)
