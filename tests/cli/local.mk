@@ -49,6 +49,8 @@ tests_cli_waits_pointers_CFLAGS = -O0 -fno-omit-frame-pointer
 tests_cli_waits_pointers_LDADD = -lpthread
 if HAVE_LIBDW
 check_PROGRAMS += tests/cli/unwind_peer
+TRACED = tests/cli/traced.c tests/cli/traced.h
+tests_cli_unwind_peer_SOURCES = tests/cli/unwind_peer.c $(TRACED)
 tests_cli_unwind_peer_LDADD = $(HIDDEN_LDADD) $(LIBDW_LIBS)
 endif
 SCRIPT_TESTS += \

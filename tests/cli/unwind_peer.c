@@ -25,9 +25,8 @@
 #include "api/unwind/code_map.h"
 #include "base/processes.h"
 #include "api/unwind/unwind.h"
-#include "backends/backend.h"
+#include "tests/cli/traced.h"
 
-#include <elf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <signal.h>
@@ -36,13 +35,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_ROOM = 62 << 10, DEPTH = 500, THREADS = 64, MAPS = 1 << 16,
+enum { DEPTH = 500, THREADS = 64, MAPS = 1 << 16,
        SHOWN = 12, CODE_BEFORE = 7, CODE_AFTER = 16, STOP_S = 60,
        ENOUGH_S = 60, SAMPLES_LEAST = 100 };
 
@@ -52,13 +49,10 @@ struct chain {
 };
 
 static struct {
-	pid_t pid, threads[THREADS];
+	struct traced traced;
+	pid_t threads[THREADS];
 	size_t thread_count;
 	char maps[MAPS], seen[MAPS];
-	struct ppi_registers registers;
-	struct ppi_stack stack;
-	unsigned char bytes[STACK_ROOM];
-	struct ppi_unwinder *unwinder;
 	Dwfl *dwfl;
 	struct chain ours, theirs;
 	enum portprof_chain_end end;
@@ -72,8 +66,7 @@ static struct {
 
 static _Noreturn void die(const char *what)
 {
-	fprintf(stderr, "unwind_peer: %s: %s\n", what, strerror(errno));
-	exit(2);
+	traced_die(&peer.traced, what);
 }
 
 static uint64_t now_ns(void)
@@ -84,94 +77,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- what is sampled ---- */
-
-static void set(unsigned number, uint64_t value)
-{
-	peer.registers.value[number] = value;
-	peer.registers.known |= UINT64_C(1) << number;
-}
-
-static void read_registers(pid_t tid)
-{
-	struct user_regs_struct r;
-	struct iovec part = { &r, sizeof(r) };
-
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &part) != 0)
-		die("PTRACE_GETREGSET");
-	memset(&peer.registers, 0, sizeof(peer.registers));
-#if defined __x86_64__
-	/* System V ABI for x86-64, figure 3.36 */
-	const uint64_t values[] = { r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi,
-		                    r.rbp, r.rsp, r.r8,  r.r9,  r.r10, r.r11,
-		                    r.r12, r.r13, r.r14, r.r15, r.rip };
-
-	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		set(i, values[i]);
-#elif defined __aarch64__
-	for (unsigned i = 0; i < 31; i++)
-		set(i, r.regs[i]);
-	set(31, r.sp);
-	set(32, r.pc);
-#endif
-}
-
-/* The copy ends where the mapping does, or its room. */
-static void read_stack(void)
-{
-	uint64_t start = peer.registers.value[ppi_machine_here()->sp];
-	size_t got = 0, part;
-
-	while (got < STACK_ROOM) {
-		part = 4096 - (start + got) % 4096;
-		part = part < STACK_ROOM - got ? part : STACK_ROOM - got;
-		if (ppi_process_read((uint32_t)peer.pid, start + got,
-		                     peer.bytes + got, part) != part)
-			break;
-		got += part;
-	}
-	peer.stack = (struct ppi_stack){
-		.bytes = peer.bytes,
-		.start = start,
-		.size = got & ~(size_t)7,
-		.is_all = got < STACK_ROOM,
-	};
-}
-
-static bool read_word(uint64_t address, uint64_t *word)
-{
-	uint64_t at = address - peer.stack.start;
-
-	if (peer.stack.size < 8 || at > peer.stack.size - 8)
-		return false;
-	memcpy(word, peer.bytes + at, 8);
-	return true;
-}
-
 /* ---- ours ---- */
-
-static void note_mapping(void *context, uint64_t start, uint64_t limit,
-                         uint64_t offset, const char *path)
-{
-	static uint64_t words[1024];
-	portprof_record record = {
-		.kind = PORTPROF_RECORD_MODULE,
-		.valid = PORTPROF_FIELD_PID,
-		.pid = (uint32_t)peer.pid,
-		.address = start,
-		.span = limit - start,
-	};
-	struct ppi_room room = { &record, 1, 0, words, 1024, 0 };
-
-	(void)context;
-	if (ppi_room_add_module(&room, &record, offset, NULL, 0,
-	                        path[0] ? path : "//anon"))
-		ppi_unwinder_note(peer.unwinder,
-		                  &(portprof_batch){ &record, 1, words,
-		                                     room.word_count,
-		                                     sizeof(portprof_record) },
-		                  &record);
-}
 
 static void walk_ours(void)
 {
@@ -180,8 +86,9 @@ static void walk_ours(void)
 	for (unsigned warm = 0; warm < 2; warm++) {
 		before = now_ns();
 		peer.ours.count = ppi_unwinder_walk(
-			peer.unwinder, (uint32_t)peer.pid, &peer.registers,
-			&peer.stack, peer.ours.pc, DEPTH, &peer.end);
+			peer.traced.unwinder, (uint32_t)peer.traced.pid,
+			&peer.traced.registers, &peer.traced.stack,
+			peer.ours.pc, DEPTH, &peer.end);
 	}
 	sums.our_ns += now_ns() - before;
 }
@@ -203,21 +110,21 @@ static pid_t next_thread(Dwfl *dwfl, void *context, void **state)
 	if (*state)
 		return 0;
 	*state = context;
-	return peer.pid;
+	return peer.traced.pid;
 }
 
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *context, void **state)
 {
 	(void)dwfl;
 	*state = context;
-	return tid == peer.pid;
+	return tid == peer.traced.pid;
 }
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
                         void *context)
 {
 	uint64_t found = 0;
-	bool is_there = read_word(address, &found);
+	bool is_there = traced_peek(&peer.traced, address, &found);
 
 	(void)dwfl, (void)context;
 	*word = found;
@@ -231,7 +138,7 @@ static bool set_registers(Dwfl_Thread *thread, void *context)
 
 	(void)context;
 	for (unsigned i = 0; i < machine->register_count; i++)
-		words[i] = peer.registers.value[i];
+		words[i] = peer.traced.registers.value[i];
 #if defined __aarch64__
 	dwfl_thread_state_register_pc(thread, words[32]);
 	return dwfl_thread_state_registers(thread, 0, 32, words);
@@ -256,7 +163,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 
 static void report_modules(void)
 {
-	if (dwfl_linux_proc_report(peer.dwfl, peer.pid) != 0 ||
+	if (dwfl_linux_proc_report(peer.dwfl, peer.traced.pid) != 0 ||
 	    dwfl_report_end(peer.dwfl, NULL, NULL) != 0)
 		die(dwfl_errmsg(-1));
 }
@@ -279,7 +186,8 @@ static void open_theirs(void)
 	if (!peer.dwfl)
 		die("dwfl_begin");
 	report_modules();
-	if (!dwfl_attach_state(peer.dwfl, NULL, peer.pid, &threads, &peer))
+	if (!dwfl_attach_state(peer.dwfl, NULL, peer.traced.pid, &threads,
+	                       &peer))
 		die(dwfl_errmsg(-1));
 }
 
@@ -288,7 +196,7 @@ static void walk_theirs(void)
 	uint64_t before = now_ns();
 
 	peer.theirs.count = 0;
-	dwfl_getthread_frames(peer.dwfl, peer.pid, take_frame, &peer.theirs);
+	dwfl_getthread_frames(peer.dwfl, peer.traced.pid, take_frame, &peer.theirs);
 	sums.their_ns += now_ns() - before;
 }
 
@@ -297,7 +205,7 @@ static void walk_theirs(void)
 static bool follows_call(uint64_t address)
 {
 	unsigned char code[CODE_BEFORE + CODE_AFTER];
-	size_t got = ppi_process_read((uint32_t)peer.pid,
+	size_t got = ppi_process_read((uint32_t)peer.traced.pid,
 	                              address - CODE_BEFORE, code,
 	                              sizeof(code));
 
@@ -310,8 +218,8 @@ static bool follows_call(uint64_t address)
 static bool is_signal_return(uint64_t address)
 {
 	unsigned char code[CODE_AFTER];
-	size_t got = ppi_process_read((uint32_t)peer.pid, address - 1, code,
-	                              sizeof(code));
+	size_t got = ppi_process_read((uint32_t)peer.traced.pid, address - 1,
+	                              code, sizeof(code));
 
 	return ppi_returns_by_signal(ppi_machine_here()->elf_machine, code, got);
 }
@@ -458,7 +366,7 @@ static void read_maps(void)
 	size_t got;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)peer.pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)peer.traced.pid);
 	file = fopen(path, "r");
 	if (!file)
 		die(path);
@@ -468,46 +376,21 @@ static void read_maps(void)
 	if (strcmp(peer.maps, peer.seen) == 0)
 		return;
 	memcpy(peer.seen, peer.maps, sizeof(peer.seen));
-	ppi_process_each_code((uint32_t)peer.pid, note_mapping, NULL);
+	traced_note_code(&peer.traced);
 	open_theirs();
 }
 
 static void take_sample(pid_t tid)
 {
 	read_maps();
-	read_registers(tid);
-	read_stack();
+	traced_read_registers(&peer.traced, tid);
+	traced_read_stack(&peer.traced);
 	walk_ours();
 	walk_theirs();
 	compare();
 }
 
 /* ---- the program ---- */
-
-static pid_t start(char **command)
-{
-	int go[2];
-	char byte = 0;
-	pid_t pid;
-
-	if (pipe(go) != 0 || (pid = fork()) < 0)
-		die("start the command");
-	if (pid == 0) {
-		close(go[1]);
-		if (read(go[0], &byte, 1) == 1)
-			execvp(command[0], command);
-		_exit(127);
-	}
-	close(go[0]);
-	if (ptrace(PTRACE_SEIZE, pid, NULL,
-	           (void *)(PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL |
-	                    PTRACE_O_TRACEEXEC)) != 0)
-		die("PTRACE_SEIZE");
-	if (write(go[1], &byte, 1) != 1)
-		die("start the command");
-	close(go[1]);
-	return pid;
-}
 
 static void keep_thread(pid_t tid, bool is_there)
 {
@@ -556,7 +439,7 @@ static bool take_stops(pid_t wanted)
 			return false;
 		if (!WIFSTOPPED(status)) {
 			keep_thread(tid, false);
-			if (tid == peer.pid)
+			if (tid == peer.traced.pid)
 				return false;
 			if (tid == wanted)
 				return true;
@@ -612,14 +495,15 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	bound_waits();
-	peer.unwinder = ppi_unwinder_new(ppi_machine_here());
+	peer.traced.program = "unwind_peer";
+	peer.traced.unwinder = ppi_unwinder_new(ppi_machine_here());
 	while (sums.samples < most && !is_late()) {
 		unsigned long before = sums.samples;
 
 		peer.seen[0] = '\0';
 		peer.thread_count = 0;
-		peer.pid = start(argv + 2);
-		if (!take_stops(peer.pid)) /* its exec */
+		traced_start(&peer.traced, argv + 2, PTRACE_O_TRACECLONE);
+		if (!take_stops(peer.traced.pid)) /* its exec */
 			break;
 		for (;;) {
 			struct timespec nap = { 0, 20000 +
@@ -638,14 +522,14 @@ int main(int argc, char **argv)
 			if (!take_stops(tid))
 				break;
 		}
-		kill(peer.pid, SIGKILL);
+		kill(peer.traced.pid, SIGKILL);
 		while (waitpid(-1, NULL, __WALL) > 0)
 			;
 		if (sums.samples == before)
 			break; /* it does nothing */
 	}
 	dwfl_end(peer.dwfl);
-	ppi_unwinder_free(peer.unwinder);
+	ppi_unwinder_free(peer.traced.unwinder);
 	if (!sums.samples)
 		return 2;
 	printf("%lu samples of %.1f frames: %lu equal, %lu longer, %lu refused, "
