@@ -81,6 +81,10 @@ libportprof_core_la_SOURCES += \
 libportprof_core_la_SOURCES += \
 	api/unwind/code_bytes.c \
 	api/unwind/code_bytes.h \
+	api/unwind/code_end.c \
+	api/unwind/code_end.h \
+	api/unwind/code_end_arm64.c \
+	api/unwind/code_end_x86.c \
 	api/unwind/code_places.c \
 	api/unwind/code_places.h \
 	api/unwind/code_map.c \

@@ -322,111 +322,103 @@ unsigned ppi_find_named(unsigned machine, const unsigned char *code,
 	return found;
 }
 
-/* pop, 58 to 5F, with 41 before it for r8 to r15 (Intel SDM, POP); then ret, with or
- * without rep or bnd, or a jump. A jump alone may be one of a loop. */
-static bool is_x86_epilogue(const unsigned char *code, size_t count)
+/* ---- bytes: frame pointers ---- */
+
+/* mov rbp, rsp, of which Intel has two; of Go's until 1.20, mov [rsp + n], rbp and lea
+ * rbp, [rsp + n] (cmd/internal/obj/x86/obj6.go). */
+static bool is_x86_frame(const unsigned char *code, size_t count)
 {
-	size_t at = 0, pops = 0;
+	size_t part = count > 3 && code[2] == 0xac ? 8 : 5;
 
-	while (at + 1 < count) {
-		size_t prefix = code[at] == 0x41;
+	if (begins(code, count, (const unsigned char *)"\x48\x89\xe5", 3) ||
+	    begins(code, count, (const unsigned char *)"\x48\x8b\xec", 3))
+		return true;
+	return count >= 2 * part && code[0] == 0x48 && code[1] == 0x89 &&
+	       (code[2] & 0x3f) == 0x2c && code[3] == 0x24 &&
+	       code[part] == 0x48 && code[part + 1] == 0x8d &&
+	       memcmp(code + 2, code + part + 2, part - 2) == 0;
+}
 
-		if ((code[at + prefix] & 0xf8) != 0x58)
-			break;
-		at += prefix + 1;
-		pops++;
+/* By returns: a function has one, mostly. */
+bool ppi_keeps_pointers(unsigned machine, const unsigned char *bytes,
+                        size_t count)
+{
+	enum { FEW = 8, RET = 0xc3 };
+	const uint32_t arm64_ret = 0xd65f03c0, arm64_frame = 0x910003fd;
+	size_t returns = 0, frames = 0;
+
+	if (machine == MACHINE_AARCH64) {
+		for (size_t i = 0; i + 4 <= count; i += 4) {
+			returns += arm_word(bytes + i) == arm64_ret;
+			frames += arm_word(bytes + i) == arm64_frame;
+		}
+	} else if (machine == MACHINE_X86_64) {
+		for (size_t i = 0; i < count; i++) {
+			returns += bytes[i] == RET;
+			frames += is_x86_frame(bytes + i, count - i);
+		}
 	}
-	if (at + 1 < count && (code[at] == 0xf2 || code[at] == 0xf3))
-		at++;
-	return at < count &&
-	       (code[at] == 0xc3 || code[at] == 0xc2 ||
-	        (pops > 0 && (code[at] == 0xe9 || code[at] == 0xeb)));
+	return returns < FEW || frames >= returns / FEW;
+}
+
+/* The frame pointer becomes 0 a few instructions before; or, in dynamic linkers, the
+ * stack pointer is what is called with (glibc, RTLD_START). */
+bool ppi_begins_stack(unsigned machine, const unsigned char *bytes, size_t at)
+{
+	enum { NEAR = 16 };
+	size_t from = at > NEAR ? at - NEAR : 0;
+
+	for (size_t i = from; machine == MACHINE_AARCH64 && i + 4 <= at; i++)
+		if (arm_word(bytes + i) == 0xd280001d ||
+		    arm_word(bytes + i) == 0x910003e0)
+			return true;
+	for (size_t i = from; machine == MACHINE_X86_64 && i + 3 <= at; i++)
+		if ((bytes[i] == 0x31 && bytes[i + 1] == 0xed) ||
+		    memcmp(bytes + i, "\x48\x89\xe7", 3) == 0)
+			return true;
+	return false;
+}
+
+/* ---- bytes: how functions end ---- */
+
+/* pop, 58 to 5F, with 41 before it for r8 to r15 (Intel SDM, POP); then ret, with or
+ * without rep or bnd, or a jump, by a register as well. A jump alone may be one of a
+ * loop, unless a pop is before it. */
+static bool is_x86_epilogue(const unsigned char *bytes, size_t at, size_t count)
+{
+	bool is_popped = at > 0 && (bytes[at - 1] & 0xf8) == 0x58;
+	const unsigned char *code = bytes + at;
+	size_t left = count - at, i = 0;
+
+	while (i + 1 < left) {
+		size_t prefix = code[i] == 0x41;
+
+		if ((code[i + prefix] & 0xf8) != 0x58)
+			break;
+		i += prefix + 1;
+		is_popped = true;
+	}
+	if (i + 1 < left && (code[i] == 0xf2 || code[i] == 0xf3))
+		i++;
+	if (i >= left)
+		return false;
+	if (code[i] == 0xff)
+		return is_popped && i + 1 < left && (code[i + 1] & 0xf8) == 0xe0;
+	return code[i] == 0xc3 || code[i] == 0xc2 ||
+	       (is_popped && (code[i] == 0xe9 || code[i] == 0xeb));
 }
 
 bool ppi_is_epilogue(unsigned machine, const unsigned char *bytes, size_t at,
                      size_t count)
 {
-	return machine == MACHINE_X86_64 &&
-	       is_x86_epilogue(bytes + at, count - at);
-}
-
-/*
- * add rsp, 8 or 32 bits (Intel SDM, ADD: 83 /0, 81 /0); pop, of which that of rbp is
- * 5D; leave is no such end, as it goes by the frame pointer; ret. CPython's trampolines
- * end so (Python/asm_trampoline.S, add $8 and ret), and functions of JIT compilers.
- */
-static bool find_x86_end(const unsigned char *code, size_t count,
-                         struct ppi_code_end *end)
-{
-	static const unsigned char add_8[] = { 0x48, 0x83, 0xc4 },
-	                           add_32[] = { 0x48, 0x81, 0xc4 };
-	enum { WORDS_MAX = 200 };
-	uint32_t bytes = 0;
-	size_t at = 0;
-
-	if (begins(code, count, add_8, sizeof(add_8)) && count > 3) {
-		bytes = code[3];
-		at = 4;
-		if (bytes > 0x7f)
-			return false;
-	} else if (begins(code, count, add_32, sizeof(add_32)) && count > 6) {
-		bytes = arm_word(code + 3);
-		at = 7;
-	}
-	if (bytes % 8 || bytes / 8 > WORDS_MAX)
-		return false;
-	*end = (struct ppi_code_end){ bytes / 8, PPI_END_NO_FP, false };
-	for (; at + 1 < count; at++, end->words++) {
-		size_t prefix = code[at] == 0x41;
-
-		if ((code[at + prefix] & 0xf8) != 0x58)
-			break;
-		if (code[at] == 0x5d)
-			end->fp = end->words;
-		else
-			end->takes_others = true;
-		at += prefix;
-	}
-	return at < count && code[at] == 0xc3;
-}
-
-bool ppi_find_end(unsigned machine, const unsigned char *bytes, size_t at,
-                  size_t count, struct ppi_code_end *end)
-{
-	return machine == MACHINE_X86_64 &&
-	       find_x86_end(bytes + at, count - at, end);
-}
-
-/* A jump through memory, FF /4 of [rip + 32 bits] (Intel SDM, JMP), as in entries of
- * PLTs, with endbr64 or bnd before it; or ret. What a call pushed is last. */
-static enum ppi_stub x86_stub(const unsigned char *code, size_t count)
-{
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	if (begins(code, count, endbr64, sizeof(endbr64))) {
-		code += sizeof(endbr64);
-		count -= sizeof(endbr64);
-	}
-	if (count > 0 && code[0] == 0xf2) {
-		code++;
-		count--;
-	}
-	return (count > 0 && code[0] == 0xc3) ||
-	                       (count > 1 && code[0] == 0xff && code[1] == 0x25)
-		? PPI_STUB_PLAIN : PPI_STUB_NONE;
+	return machine == MACHINE_X86_64 && is_x86_epilogue(bytes, at, count);
 }
 
 enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
                        size_t count)
 {
-	switch (machine) {
-	case MACHINE_X86_64:
-		return x86_stub(bytes + at, count - at);
-	case MACHINE_AARCH64:
-		return arm64_stub(bytes, at, count);
-	default:
-		return PPI_STUB_NONE;
-	}
+	return machine == MACHINE_AARCH64 ? arm64_stub(bytes, at, count)
+	                                  : PPI_STUB_NONE;
 }
 
 bool ppi_returns_to(unsigned machine, const unsigned char *bytes, size_t at,

@@ -58,26 +58,19 @@ uint64_t ppi_one_call(unsigned machine, const unsigned char *code, size_t count,
 bool ppi_call_target(unsigned machine, const unsigned char *end, size_t before,
                      uint64_t address, uint64_t *target);
 
+/* Whether functions of that code have frame pointers; true where they are few. */
+bool ppi_keeps_pointers(unsigned machine, const unsigned char *bytes,
+                        size_t count);
+
+/* Whether the call that returns to bytes[at] is of what a kernel or a thread's parent
+ * lets a stack begin with. */
+bool ppi_begins_stack(unsigned machine, const unsigned char *bytes, size_t at);
+
 /* Whether bytes[at] and what follows only take registers from the stack, and then
  * return or jump to another function. False of machines whose tables say of each
  * register that it is restored. */
 bool ppi_is_epilogue(unsigned machine, const unsigned char *bytes, size_t at,
                      size_t count);
-
-/*
- * What a function does that ends where its call returned: takes `words` words off the
- * stack, the one with number `fp` into the frame pointer (NO_FP: none), and returns
- * to the next. The end of a trampoline is one.
- */
-struct ppi_code_end {
-	unsigned words, fp;
-	bool takes_others; /* words into other registers */
-};
-enum { PPI_END_NO_FP = 255 };
-
-/* Whether bytes[at] is such an end. False of machines that are not known. */
-bool ppi_find_end(unsigned machine, const unsigned char *bytes, size_t at,
-                  size_t count, struct ppi_code_end *end);
 
 /* Code by which a linker leads elsewhere, such as an entry of a PLT. */
 enum { PPI_STUB_BEFORE = 16, PPI_STUB_AFTER = 28 }; /* bytes to look at */
@@ -88,7 +81,7 @@ enum ppi_stub {
 	PPI_STUB_PUSHED /* two words are on the stack */
 };
 
-/* What is at bytes[at] of code; on x86-64 a function's return is one, too. */
+/* What is at bytes[at] of code; those of x86-64 are followed (code_end.h). */
 enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
                        size_t count);
 

@@ -21,7 +21,10 @@ enum question {
 	RETURN_KIND,
 	CALL_TARGET,
 	FUNCTION_START,
-	END_OF_FUNCTION
+	END_OF_FIRST,
+	END_OF_CALLER,
+	KEEPS_POINTERS,
+	BEGINS_STACK
 };
 
 /* Of an address of a process; or of a place in a file, whose answer is that of all
@@ -120,7 +123,6 @@ static uint64_t find(const struct ppi_code_place *place, enum question question,
 	size_t got = read_code(place, place->address - BEFORE, bytes,
 	                       sizeof(bytes));
 	unsigned machine = place->machine->elf_machine;
-	struct ppi_code_end end;
 	uint64_t target;
 
 	*is_read = got >= BEFORE;
@@ -135,13 +137,11 @@ static uint64_t find(const struct ppi_code_place *place, enum question question,
 		return kind_of_first(machine, bytes, BEFORE, got);
 	case RETURN_KIND:
 		return ppi_return_kind(machine, bytes, BEFORE, got);
+	case BEGINS_STACK:
+		return ppi_begins_stack(machine, bytes, BEFORE);
 	case CALL_TARGET:
 		return ppi_call_target(machine, bytes + BEFORE, BEFORE,
 		                       place->address, &target) ? target : 0;
-	case END_OF_FUNCTION:
-		return ppi_find_end(machine, bytes, BEFORE, got, &end)
-			? 1 | end.takes_others << 1 | end.words << 8 |
-			  end.fp << 16 : 0;
 	default:
 		return ppi_returns_by_signal(machine, bytes + BEFORE,
 		                             got - BEFORE)
@@ -160,6 +160,47 @@ static uint64_t find_start(const struct ppi_code_place *place)
 	                 (size_t)before) == before
 		? ppi_function_start(place->machine->elf_machine, bytes,
 		                     (size_t)before, place->address) : 0;
+}
+
+static uint64_t find_end(const struct ppi_code_place *place, bool follows_call,
+                         bool *is_read)
+{
+	unsigned char bytes[PPI_END_BEFORE + PPI_END_AFTER];
+	uint64_t before = place->address - place->extent->start;
+	uint64_t after = place->extent->limit - place->address, answer = 0;
+	struct ppi_code_end end;
+	size_t got;
+
+	_Static_assert(sizeof(end) == sizeof(answer), "an answer");
+	before = before < PPI_END_BEFORE ? before : PPI_END_BEFORE;
+	after = after < PPI_END_AFTER ? after : PPI_END_AFTER;
+	got = read_code(place, place->address - before, bytes,
+	                (size_t)(before + after));
+	*is_read = got > before;
+	if (!*is_read)
+		return 0;
+	end = ppi_find_end(place->machine->elf_machine, bytes, (size_t)before,
+	                   got, place->address, follows_call);
+	memcpy(&answer, &end, sizeof(answer));
+	return answer;
+}
+
+/* Code around an address, in blocks. */
+enum { BLOCK = 1 << 15 };
+
+static uint64_t find_pointers(const struct ppi_code_place *place)
+{
+	const struct ppi_extent *extent = place->extent;
+	uint64_t start = place->address, limit = start + BLOCK;
+	unsigned char bytes[BLOCK];
+	size_t got;
+
+	if (start < extent->start)
+		start = extent->start;
+	if (limit > extent->limit)
+		limit = extent->limit;
+	got = read_code(place, start, bytes, (size_t)(limit - start));
+	return ppi_keeps_pointers(place->machine->elf_machine, bytes, got);
 }
 
 /* Whether the answer is no address. */
@@ -186,8 +227,22 @@ static uint64_t ask(struct ppi_code_places *bytes,
 	if (slot->address == key.address && slot->pid == key.pid &&
 	    slot->question == question && slot->is_of_file == key.is_of_file)
 		return slot->answer;
-	key.answer = question == FUNCTION_START
-		? find_start(place) : find(place, question, &is_read);
+	switch (question) {
+	case FUNCTION_START:
+		key.answer = find_start(place);
+		break;
+	case END_OF_FIRST:
+	case END_OF_CALLER:
+		key.answer = find_end(place, question == END_OF_CALLER,
+		                      &is_read);
+		break;
+	case KEEPS_POINTERS:
+		key.answer = find_pointers(place);
+		break;
+	default:
+		key.answer = find(place, question, &is_read);
+		break;
+	}
 	/* a process that has ended says nothing of the others */
 	if (is_read || !key.is_of_file)
 		*slot = key;
@@ -206,15 +261,31 @@ bool ppi_code_is_epilogue(struct ppi_code_places *bytes,
 	return ask(bytes, place, IS_EPILOGUE);
 }
 
-bool ppi_code_find_end(struct ppi_code_places *bytes,
-                       const struct ppi_code_place *place,
-                       struct ppi_code_end *end)
+struct ppi_code_end ppi_code_find_end(struct ppi_code_places *bytes,
+                                      const struct ppi_code_place *place,
+                                      bool is_first)
 {
-	uint64_t answer = ask(bytes, place, END_OF_FUNCTION);
+	uint64_t answer = ask(bytes, place, is_first ? END_OF_FIRST
+	                                             : END_OF_CALLER);
+	struct ppi_code_end end;
 
-	*end = (struct ppi_code_end){ answer >> 8 & 0xff, answer >> 16 & 0xff,
-		                      answer >> 1 & 1 };
-	return answer != 0;
+	memcpy(&end, &answer, sizeof(end));
+	return end;
+}
+
+bool ppi_code_keeps_pointers(struct ppi_code_places *bytes,
+                             const struct ppi_code_place *place)
+{
+	struct ppi_code_place block = *place;
+
+	block.address -= block.address % BLOCK;
+	return ask(bytes, &block, KEEPS_POINTERS);
+}
+
+bool ppi_code_begins_stack(struct ppi_code_places *bytes,
+                           const struct ppi_code_place *place)
+{
+	return ask(bytes, place, BEGINS_STACK);
 }
 
 enum ppi_code_kind ppi_code_kind_of(struct ppi_code_places *bytes,

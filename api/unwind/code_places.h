@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "api/unwind/code_bytes.h"
+#include "api/unwind/code_end.h"
 #include "api/unwind/code_map.h"
 
 struct ppi_code_places;
@@ -39,11 +40,18 @@ bool ppi_code_follows_call(struct ppi_code_places *bytes,
 bool ppi_code_is_epilogue(struct ppi_code_places *bytes,
                           const struct ppi_code_place *place);
 
-/* The end of a function that a call returns to there; false where it cannot be
- * read, too. */
-bool ppi_code_find_end(struct ppi_code_places *bytes,
-                       const struct ppi_code_place *place,
-                       struct ppi_code_end *end);
+/* What the function has left to do from there on, whose extent is known; UNKNOWN where
+ * it cannot be read, too. `is_first`: as below. */
+struct ppi_code_end ppi_code_find_end(struct ppi_code_places *bytes,
+                                      const struct ppi_code_place *place,
+                                      bool is_first);
+
+/* Whether functions there, whose extent is known, have frame pointers; and whether a
+ * stack begins with the call that returns there. */
+bool ppi_code_keeps_pointers(struct ppi_code_places *bytes,
+                             const struct ppi_code_place *place);
+bool ppi_code_begins_stack(struct ppi_code_places *bytes,
+                           const struct ppi_code_place *place);
 
 enum ppi_code_kind {
 	PPI_CODE_OTHER,

@@ -290,12 +290,28 @@ const struct ppi_extent *ppi_step_code(struct ppi_walk *walk, uint64_t address)
 	return ppi_layout_at(walk->layout, address);
 }
 
-/* The ABI of each: the frame of the outermost function has none above it, and
- * the frame pointer says so by being 0. */
-static bool is_marked_outermost(const struct ppi_walk *walk)
+/* Whether what the register of frame pointers has is one, by what functions near the
+ * current frame's do; code that was made is said to. */
+bool ppi_step_trusts_pointers(struct ppi_walk *walk)
 {
+	struct ppi_code_place place =
+		place_of(walk, walk->at.value[walk->machine->pc]);
+
+	return !walk->extent || ppi_code_map_is_made(walk->extent) ||
+	       ppi_code_keeps_pointers(walk->unwinder->bytes, &place);
+}
+
+/* The ABI of each: the frame of the outermost function has none above it, and
+ * the frame pointer says so by being 0. In other code it may be by chance. */
+static bool is_marked_outermost(struct ppi_walk *walk)
+{
+	struct ppi_code_place place =
+		place_of(walk, walk->at.value[walk->machine->pc]);
+
 	return is_known(walk, walk->machine->fp) &&
-	       walk->at.value[walk->machine->fp] == 0;
+	       walk->at.value[walk->machine->fp] == 0 &&
+	       (ppi_step_trusts_pointers(walk) ||
+	        ppi_code_begins_stack(walk->unwinder->bytes, &place));
 }
 
 /* What no table describes is told by its code, where the machine has such;
@@ -368,12 +384,10 @@ static bool is_bare(struct ppi_walk *walk, uint64_t *caller)
 	uint64_t fp = walk->at.value[machine->fp], saved = 0, start, by, owner;
 	uint64_t pc = walk->at.value[machine->pc];
 	struct ppi_code_place place = place_of(walk, pc);
-	bool is_stub;
 
 	if (!machine->call_bytes || !walk->extent ||
 	    !ppi_step_peek(walk->stack, walk->at.value[machine->sp], caller))
 		return false;
-	is_stub = ppi_code_kind_of(bytes, &place, true) == PPI_CODE_STUB;
 	if (walk->stack->caller_count)
 		saved = walk->stack->callers[0];
 	else if (is_known(walk, machine->fp))
@@ -383,8 +397,6 @@ static bool is_bare(struct ppi_walk *walk, uint64_t *caller)
 	place.extent = ppi_step_code(walk, *caller - 1);
 	if (!place.extent || !ppi_code_follows_call(bytes, &place))
 		return false;
-	if (is_stub)
-		return true;
 	by = ppi_code_call_target(bytes, &place);
 	place.address = saved;
 	place.extent = ppi_step_code(walk, saved - 1);
@@ -406,35 +418,79 @@ static void step_bare(struct ppi_walk *walk, uint64_t caller, uint64_t *cfa)
 	set(at, machine->sp, *cfa);
 }
 
-/* Whether the code of the current frame, a caller's, does nothing more but end. The
- * stack pointer is known where tables or calls that push led here. */
-static bool has_end(struct ppi_walk *walk, struct ppi_code_end *end)
+/*
+ * What the current frame's function has left to do, where its code says so and leads
+ * to a return address. `is_first`: nothing was called from there. The stack pointer
+ * is known where tables or calls that push led here.
+ */
+static struct ppi_code_end find_end(struct ppi_walk *walk, bool is_first)
 {
-	struct ppi_code_place place =
-		place_of(walk, walk->at.value[walk->machine->pc]);
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers *at = &walk->at;
+	struct ppi_code_place place = place_of(walk, at->value[machine->pc]);
+	struct ppi_code_end end = { .kind = PPI_END_UNKNOWN };
+	bool has_pointer = is_known(walk, machine->fp);
+	uint64_t ra;
 
-	return walk->extent && is_known(walk, walk->machine->sp) &&
-	       ppi_code_find_end(walk->unwinder->bytes, &place, end);
+	if (!walk->extent || !is_known(walk, machine->sp) || walk->is_sp_least)
+		return end;
+	end = ppi_code_find_end(walk->unwinder->bytes, &place, is_first);
+	/* a call has changed it, or it was never known */
+	if (end.kind == PPI_END_BY_STACK && end.ra == PPI_END_KEPT &&
+	    !(is_first && is_known(walk, machine->ra)))
+		end.kind = PPI_END_UNKNOWN;
+	/* both are the same then, and what frame pointers lead to may be past the
+	 * copy. On arm64 they do not tell where the frame ends. */
+	if (end.kind == PPI_END_BY_STACK && has_pointer &&
+	    end.fp < PPI_END_MOST && end.ra == end.fp + 1 &&
+	    at->value[machine->fp] ==
+	            at->value[machine->sp] + 8 * (uint64_t)end.fp &&
+	    (machine->call_bytes ||
+	     !ppi_step_peek(walk->stack, at->value[machine->fp] + 8, &ra)))
+		end.kind = PPI_END_BY_POINTER;
+	return end;
 }
 
-/* By what is left to do of a function that ends where it is returned to: a frame of
- * tables and frame pointers apart, such as a trampoline's. */
+/* Code that a compiler or an interpreter has made may return to what it has put
+ * there; frame pointers tell more of it than its end. */
+static bool is_end_of_made(struct ppi_walk *walk, const struct ppi_code_end *end)
+{
+	const struct ppi_extent *extent = walk->extent;
+	uint64_t sp = walk->at.value[walk->machine->sp], ra;
+	bool is_call = true;
+
+	if (!ppi_code_map_is_made(extent) || end->ra == PPI_END_KEPT ||
+	    !ppi_step_peek(walk->stack, sp + 8 * (uint64_t)end->ra, &ra))
+		return true;
+	walk->extent = ppi_step_code(walk, ra - 1);
+	is_call = walk->extent && ppi_step_follows_call(walk, ra);
+	walk->extent = ppi_step_code(walk, walk->at.value[walk->machine->pc]);
+	return is_call;
+}
+
+/* By what is left to do of a function: a frame of tables and frame pointers apart,
+ * such as those of _init and of trampolines. */
 static bool step_end(struct ppi_walk *walk, const struct ppi_code_end *end,
                      uint64_t *cfa)
 {
 	const struct ppi_machine *machine = walk->machine;
 	struct ppi_registers *at = &walk->at;
-	uint64_t sp = at->value[machine->sp], ra, fp = 0;
+	uint64_t sp = at->value[machine->sp], ra = at->value[machine->ra], fp = 0;
 
-	if (!ppi_step_load(walk, sp + 8 * (uint64_t)end->words, &ra) ||
-	    (end->fp != PPI_END_NO_FP &&
+	if ((end->ra != PPI_END_KEPT &&
+	     !ppi_step_load(walk, sp + 8 * (uint64_t)end->ra, &ra)) ||
+	    (end->fp < PPI_END_MOST &&
 	     !ppi_step_load(walk, sp + 8 * (uint64_t)end->fp, &fp)))
 		return false;
-	*cfa = sp + 8 * (uint64_t)end->words + 8;
-	at->known &= end->takes_others ? UINT64_C(1) << machine->fp
-	                               : walk->unwinder->preserved;
-	if (end->fp != PPI_END_NO_FP)
+	*cfa = sp + 8 * (uint64_t)end->words;
+	at->known &= walk->unwinder->preserved;
+	for (unsigned i = 0; i < machine->saved_count; i++)
+		if (end->lost >> i & 1)
+			at->known &= ~(UINT64_C(1) << machine->saved[i]);
+	if (end->fp < PPI_END_MOST)
 		set(at, machine->fp, fp);
+	else if (end->fp == PPI_END_LOST)
+		at->known &= ~(UINT64_C(1) << machine->fp);
 	set(at, machine->pc, ra);
 	set(at, machine->sp, *cfa);
 	return true;
@@ -507,7 +563,7 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false, is_by_code = false;
-	struct ppi_code_end end;
+	struct ppi_code_end end = { .kind = PPI_END_UNKNOWN };
 	enum ppi_code_kind kind;
 	enum ppi_return comes = PPI_RETURN_PLAIN;
 	uint64_t caller, inner = pc;
@@ -541,23 +597,30 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 			walk->end = PORTPROF_CHAIN_WHOLE;
 			return false;
 		}
-	} else if (is_first && has_link(walk, &caller)) {
-		if (!step_link(walk, caller, &cfa))
-			return false;
-	} else if (is_leaf && is_bare(walk, &caller)) {
-		is_by_code = true;
-		step_bare(walk, caller, &cfa);
 	} else {
 		if (!is_first)
 			comes = ppi_step_return(walk);
-		is_by_code = comes == PPI_RETURN_PLAIN &&
-		             has_end(walk, &end);
-		if (is_by_code) {
+		if (comes == PPI_RETURN_PLAIN)
+			end = find_end(walk, is_first);
+		if (end.kind == PPI_END_BY_STACK && is_end_of_made(walk, &end)) {
+			is_by_code = true;
 			if (!step_end(walk, &end, &cfa))
 				return false;
+		} else if (end.kind != PPI_END_BY_POINTER && is_first &&
+		           has_link(walk, &caller)) {
+			if (!step_link(walk, caller, &cfa))
+				return false;
+		} else if (end.kind != PPI_END_BY_POINTER && is_leaf &&
+		           is_bare(walk, &caller)) {
+			is_by_code = true;
+			step_bare(walk, caller, &cfa);
 		} else if (!is_leaf && (is_marked_outermost(walk) ||
 		                        comes == PPI_RETURN_NEVER)) {
 			walk->end = PORTPROF_CHAIN_WHOLE;
+			return false;
+		} else if (end.kind != PPI_END_BY_POINTER &&
+		           comes != PPI_RETURN_BACK &&
+		           !ppi_step_trusts_pointers(walk)) {
 			return false;
 		} else if (!step_frame_pointer(walk, comes == PPI_RETURN_BACK,
 		                               &cfa)) {

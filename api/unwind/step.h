@@ -90,6 +90,8 @@ const struct ppi_rule *ppi_step_rule(struct ppi_walk *walk,
 /* Whether a function of that rule has a frame pointer. */
 bool ppi_step_keeps_pointer(const struct ppi_machine *machine,
                             const struct ppi_rule *rule);
+/* Whether code where walk->at is has frame pointers, tables apart. */
+bool ppi_step_trusts_pointers(struct ppi_walk *walk);
 /* Of an address in walk->extent. */
 bool ppi_step_follows_call(struct ppi_walk *walk, uint64_t address);
 /* What the function does that walk->at, a caller's, is in: change the stack, or

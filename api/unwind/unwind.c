@@ -14,8 +14,10 @@
  *                  frame_rules_stub.c in a build without elfutils
  *   frame_table.c  the entry of a pc, found in a file that nobody vouches for
  *   code_bytes.c   what no table describes, by its bytes: signal frames, PLT entries,
- *                  functions that change the stack or end; calls before an address
- *   code_places.c  the same of addresses of processes; answers are kept
+ *                  functions that change the stack; calls before an address
+ *   code_end.c     the same: what a function has left to do until it returns, by
+ *                  each instruction (code_end_x86.c, code_end_arm64.c)
+ *   code_places.c  both, of addresses of processes; answers are kept
  *   modules.c      the code of this process, for a sampler in it; code of any
  *                  process that nobody reported
  */
@@ -138,7 +140,9 @@ static size_t go_on(struct ppi_walk *walk, bool was_first, uint64_t *chain,
 		                            (rule && rule->is_outermost)
 			? PORTPROF_CHAIN_WHOLE : why;
 		if (walk->end == PORTPROF_CHAIN_WHOLE ||
-		    (rule && !ppi_step_keeps_pointer(walk->machine, rule)))
+		    (rule ? !ppi_step_keeps_pointer(walk->machine, rule)
+		          : comes == PPI_RETURN_PLAIN &&
+		                    !ppi_step_trusts_pointers(walk)))
 			return depth;
 		is_switched = comes == PPI_RETURN_BACK;
 	}

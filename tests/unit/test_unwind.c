@@ -717,11 +717,68 @@ static void functions_end_where_they_are_returned_to(void **state)
 	assert_chain(&s, BASE + 0x1000, at + 0x106);
 	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
 	s.stack.size = sizeof(s.words);
-	/* it continues, and the frame pointer is the mark of the outermost */
+	/* something else is left to do as well */
 	s.words[0] = at + 0x302;
+	s.words[2] = BASE + 0x1090;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 0x302, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* that is no caller, and the frame pointer is the mark of the outermost */
+	s.words[2] = 0x1234;
 	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
 	                            s.chain, 32, &s.end);
 	assert_chain(&s, BASE + 0x1000, at + 0x302);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	munmap(code, 4096);
+	end(&s);
+}
+
+/* Where functions have no frame pointers, the register has something else: what it
+ * points to is no frame, and that it is 0 marks nothing, but where a stack begins. */
+static void registers_may_be_no_frame_pointers(void **state)
+{
+	enum { LEAF = 0x100, FIRST = 0x202, OTHERWISE = 0x302 };
+	static const unsigned char jump[] = { 0xff, 0xe0 }, /* jmp *rax */
+	        call[] = { 0xff, 0xd0, 0xff, 0xe0 },         /* call *rax */
+	        begin_here[] = { 0x31, 0xed, 0xff, 0xd0, 0xff, 0xe0 };
+	uint32_t pid = (uint32_t)getpid();
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	at = (uint64_t)(uintptr_t)code;
+	memcpy(code + LEAF, jump, sizeof(jump));
+	memcpy(code + FIRST - 4, begin_here, sizeof(begin_here));
+	memcpy(code + OTHERWISE - 2, call, sizeof(call));
+	memset(code + 0x800, 0xc3, 16); /* functions without a frame */
+	note_module(s.unwinder, pid, at, 4096, 0, "/none/musl");
+	note_module(s.unwinder, pid, BASE + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, s.path);
+	set_register(&s, 6, STACK + 24);
+	s.words[3] = STACK + 128;
+	s.words[4] = BASE + 0x1090;
+	set_register(&s, 16, at + LEAF);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, at + LEAF);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
+	set_register(&s, 6, 0);
+	set_register(&s, 16, BASE + 0x1000);
+	s.words[0] = at + OTHERWISE;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + OTHERWISE);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
+	s.words[0] = at + FIRST;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + FIRST);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
 	munmap(code, 4096);
 	end(&s);
@@ -1108,7 +1165,7 @@ static const uint32_t arm64_code[] = {
 	0xd2801168, 0xd4000001, /* mov x8, 139; svc 0 */
 	0x94000000, /* bl */
 	0xb0000530, 0xf9462a11, 0x91314210, 0xd61f0220, /* of a PLT */
-	0xd503201f, 0xd65f03c0,
+	0xd503201f, 0xd61f0000, /* nop; br x0 */
 };
 
 static uint64_t put_arm64_code(struct stage *s, unsigned char **page)
@@ -1246,6 +1303,45 @@ static void arm64_frames_are_found_without_tables(void **state)
 	walk_here(&s, at + 32);
 	assert_chain(&s, at + 32, BASE + 0x1050, BASE + 0x1090);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	munmap(page, 4096);
+	end(&s);
+}
+
+/* _init of crti.o: its caller's frame pointer is not its own until it has set it. */
+static void arm64_code_is_followed_to_its_return(void **state)
+{
+	static const unsigned char init[] = {
+		0xfd, 0x7b, 0xbf, 0xa9, /* stp x29, x30, [sp, -16]! */
+		0xfd, 0x03, 0x00, 0x91, /* mov x29, sp */
+		0xfe, 0xff, 0xff, 0x97, /* bl */
+		0xfd, 0x7b, 0xc1, 0xa8, /* ldp x29, x30, [sp], 16 */
+		0xc0, 0x03, 0x5f, 0xd6  /* ret */
+	};
+	unsigned char *page;
+	struct stage s;
+	uint64_t at;
+
+	(void)state;
+	if (!ppi_unwinder_has_tables(NULL))
+		skip();
+	at = put_arm64_code(&s, &page) + 0x100;
+	memcpy(page + 64 + 0x100, init, sizeof(init));
+	for (unsigned past = 0; past <= 16; past += 4) {
+		bool is_pushed = past > 0 && past < 16;
+
+		memset(s.words, 0, sizeof(s.words));
+		s.words[0] = 0x1235; /* the caller's x29 */
+		s.words[1] = BASE + 0x1050;
+		s.words[is_pushed ? 3 : 1] = BASE + 0x1090;
+		if (is_pushed)
+			s.words[1] = BASE + 0x1050;
+		set_register(&s, 29, past > 4 ? STACK : 0x1235);
+		/* the last call that it made returned there */
+		set_register(&s, 30, past == 12 ? at + 12 : BASE + 0x1050);
+		walk_here(&s, at + past);
+		assert_chain(&s, at + past, BASE + 0x1050, BASE + 0x1090);
+		assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	}
 	munmap(page, 4096);
 	end(&s);
 }
@@ -1403,6 +1499,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_large_program_may_be_deleted),
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(functions_end_where_they_are_returned_to),
+		cmocka_unit_test(registers_may_be_no_frame_pointers),
 		cmocka_unit_test(frame_pointers_lead_past_the_copy),
 		cmocka_unit_test(no_other_way_is_gone),
 		cmocka_unit_test(stacks_are_changed_by_functions_that_do),
@@ -1414,6 +1511,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(arm64_signals_keep_all_registers),
 		cmocka_unit_test(arm64_stubs_have_their_callers_registers),
 		cmocka_unit_test(arm64_frames_are_found_without_tables),
+		cmocka_unit_test(arm64_code_is_followed_to_its_return),
 		cmocka_unit_test(records_get_their_chain),
 		cmocka_unit_test(kernel_parts_may_fill_the_depth),
 		cmocka_unit_test(programs_of_32_bits_keep_frame_pointers),

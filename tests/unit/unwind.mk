@@ -2,7 +2,7 @@
 # tests/unit/: stacks unwound.
 
 UNWIND_KIT = tests/unit/unwind_kit.c tests/unit/unwind_kit.h
-UNWIND_TESTS = tests/unit/test_unwind
+UNWIND_TESTS = tests/unit/test_code_end tests/unit/test_unwind
 if UNWIND_TABLES
 UNWIND_TESTS += tests/unit/test_frame_table
 endif
