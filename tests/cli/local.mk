@@ -48,10 +48,12 @@ tests_cli_waits_pointers_SOURCES = tests/cli/waits.c
 tests_cli_waits_pointers_CFLAGS = -O0 -fno-omit-frame-pointer
 tests_cli_waits_pointers_LDADD = -lpthread
 if HAVE_LIBDW
-check_PROGRAMS += tests/cli/unwind_peer
+check_PROGRAMS += tests/cli/unwind_peer tests/cli/unwind_steps
 TRACED = tests/cli/traced.c tests/cli/traced.h
 tests_cli_unwind_peer_SOURCES = tests/cli/unwind_peer.c $(TRACED)
 tests_cli_unwind_peer_LDADD = $(HIDDEN_LDADD) $(LIBDW_LIBS)
+tests_cli_unwind_steps_SOURCES = tests/cli/unwind_steps.c $(TRACED)
+tests_cli_unwind_steps_LDADD = $(HIDDEN_LDADD)
 endif
 SCRIPT_TESTS += \
 	tests/cli/check-annotate.sh \
@@ -127,7 +129,8 @@ SCRIPT_TESTS += \
 	tests/cli/check-stat-symbols.sh \
 	tests/cli/check-targets.sh \
 	tests/cli/check-thread-names.sh \
-	tests/cli/check-unwind-peer.sh
+	tests/cli/check-unwind-peer.sh \
+	tests/cli/check-unwind-steps.sh
 SCRIPT_TESTS_ALL += \
 	tests/cli/check-public-files.sh \
 	tests/cli/check-in-step.sh \
