@@ -156,7 +156,7 @@ static bool is_new(struct search *search, uint64_t at, const struct ppi_path *pa
 	int32_t words = path->sp.offset / 8;
 	int16_t depth = ELSEWHERE, *seen;
 
-	if (at >= search->count || at >= WINDOW)
+	if (at >= search->count)
 		return false;
 	if (path->sp.kind == PPI_HELD_SP && words < DEEPEST && words > -DEEPEST)
 		depth = (int16_t)(words + (words >= 0));
@@ -198,15 +198,33 @@ static void go(struct search *search, struct ppi_path path)
 	}
 }
 
+/* Most of it is for much code, and not made empty. */
+static void begin(struct search *search, unsigned machine,
+                  const unsigned char *bytes, size_t at, size_t count,
+                  uint64_t address)
+{
+	search->machine = machine;
+	search->bytes = bytes;
+	search->at = at;
+	search->count = count < WINDOW ? count : WINDOW;
+	search->address = address;
+	search->left = INSTRUCTIONS;
+	search->pending = 0;
+	search->agree = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		memset(search->seen[i], 0,
+		       search->count * sizeof(search->seen[i][0]));
+		memset(&search->found[i], 0, sizeof(search->found[i]));
+		search->disagree[i] = false;
+	}
+}
+
 struct ppi_code_end ppi_find_end(unsigned machine, const unsigned char *bytes,
                                  size_t at, size_t count, uint64_t address,
                                  bool follows_call)
 {
 	const struct ppi_code_end unknown = { 0, 0, 0, 0, PPI_END_UNKNOWN };
-	struct search search = { .machine = machine, .bytes = bytes, .at = at,
-		                 .count = count, .address = address,
-		                 .left = INSTRUCTIONS,
-		                 .begins_called = follows_call };
+	struct search search;
 	struct ppi_path path = { .address = address,
 		                 .sp.kind = PPI_HELD_SP,
 		                 .fp.kind = PPI_HELD_FP,
@@ -224,6 +242,8 @@ struct ppi_code_end ppi_find_end(unsigned machine, const unsigned char *bytes,
 			                      PPI_END_BY_STACK };
 	if (machine == MACHINE_AARCH64)
 		path.ra.kind = PPI_HELD_RA;
+	begin(&search, machine, bytes, at, count, address);
+	search.begins_called = follows_call;
 	go(&search, path);
 	while (search.pending > 0 && search.agree < ENOUGH)
 		go(&search, search.branches[--search.pending]);

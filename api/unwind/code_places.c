@@ -23,6 +23,8 @@ enum question {
 	FUNCTION_START,
 	END_OF_FIRST,
 	END_OF_CALLER,
+	NEAR_END_OF_FIRST,
+	NEAR_END_OF_CALLER,
 	KEEPS_POINTERS,
 	BEGINS_STACK
 };
@@ -162,25 +164,40 @@ static uint64_t find_start(const struct ppi_code_place *place)
 		                     (size_t)before, place->address) : 0;
 }
 
-static uint64_t find_end(const struct ppi_code_place *place, bool follows_call,
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t find_end(const struct ppi_code_place *place, enum question question,
                          bool *is_read)
 {
+	static const struct {
+		unsigned before, after;
+	} reaches[] = {
+		[END_OF_FIRST] = { PPI_END_BEFORE, PPI_END_AFTER },
+		[END_OF_CALLER] = { PPI_END_BEFORE, PPI_END_AFTER },
+		[NEAR_END_OF_FIRST] = { 192, 320 },
+		[NEAR_END_OF_CALLER] = { 0, 32 },
+	};
+	bool is_first = question == END_OF_FIRST ||
+	                question == NEAR_END_OF_FIRST;
 	unsigned char bytes[PPI_END_BEFORE + PPI_END_AFTER];
-	uint64_t before = place->address - place->extent->start;
-	uint64_t after = place->extent->limit - place->address, answer = 0;
+	uint64_t before = least(place->address - place->extent->start,
+	                        reaches[question].before);
+	uint64_t after = least(place->extent->limit - place->address,
+	                       reaches[question].after), answer = 0;
 	struct ppi_code_end end;
 	size_t got;
 
 	_Static_assert(sizeof(end) == sizeof(answer), "an answer");
-	before = before < PPI_END_BEFORE ? before : PPI_END_BEFORE;
-	after = after < PPI_END_AFTER ? after : PPI_END_AFTER;
 	got = read_code(place, place->address - before, bytes,
 	                (size_t)(before + after));
 	*is_read = got > before;
 	if (!*is_read)
 		return 0;
 	end = ppi_find_end(place->machine->elf_machine, bytes, (size_t)before,
-	                   got, place->address, follows_call);
+	                   got, place->address, !is_first);
 	memcpy(&answer, &end, sizeof(answer));
 	return answer;
 }
@@ -233,8 +250,9 @@ static uint64_t ask(struct ppi_code_places *bytes,
 		break;
 	case END_OF_FIRST:
 	case END_OF_CALLER:
-		key.answer = find_end(place, question == END_OF_CALLER,
-		                      &is_read);
+	case NEAR_END_OF_FIRST:
+	case NEAR_END_OF_CALLER:
+		key.answer = find_end(place, question, &is_read);
 		break;
 	case KEEPS_POINTERS:
 		key.answer = find_pointers(place);
@@ -263,10 +281,12 @@ bool ppi_code_is_epilogue(struct ppi_code_places *bytes,
 
 struct ppi_code_end ppi_code_find_end(struct ppi_code_places *bytes,
                                       const struct ppi_code_place *place,
-                                      bool is_first)
+                                      bool is_first, bool is_near)
 {
-	uint64_t answer = ask(bytes, place, is_first ? END_OF_FIRST
-	                                             : END_OF_CALLER);
+	enum question question =
+		is_first ? is_near ? NEAR_END_OF_FIRST : END_OF_FIRST
+			 : is_near ? NEAR_END_OF_CALLER : END_OF_CALLER;
+	uint64_t answer = ask(bytes, place, question);
 	struct ppi_code_end end;
 
 	memcpy(&end, &answer, sizeof(end));

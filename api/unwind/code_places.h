@@ -41,10 +41,10 @@ bool ppi_code_is_epilogue(struct ppi_code_places *bytes,
                           const struct ppi_code_place *place);
 
 /* What the function has left to do from there on, whose extent is known; UNKNOWN where
- * it cannot be read, too. `is_first`: as below. */
+ * it cannot be read, too. `is_first`: as below; `is_near`: if it ends near there. */
 struct ppi_code_end ppi_code_find_end(struct ppi_code_places *bytes,
                                       const struct ppi_code_place *place,
-                                      bool is_first);
+                                      bool is_first, bool is_near);
 
 /* Whether functions there, whose extent is known, have frame pointers; and whether a
  * stack begins with the call that returns there. */

@@ -434,7 +434,9 @@ static struct ppi_code_end find_end(struct ppi_walk *walk, bool is_first)
 
 	if (!walk->extent || !is_known(walk, machine->sp) || walk->is_sp_least)
 		return end;
-	end = ppi_code_find_end(walk->unwinder->bytes, &place, is_first);
+	/* frame pointers tell as much of most, for less */
+	end = ppi_code_find_end(walk->unwinder->bytes, &place, is_first,
+	                        ppi_step_trusts_pointers(walk));
 	/* a call has changed it, or it was never known */
 	if (end.kind == PPI_END_BY_STACK && end.ra == PPI_END_KEPT &&
 	    !(is_first && is_known(walk, machine->ra)))
