@@ -14,10 +14,12 @@
  *   refused   ours ends where elfutils' continues to what is no caller: memory that
  *             cannot be executed, or code that follows no call; or at the jump
  *             into a handler
+ *   guessed   elfutils has no table of the frame from which on they differ, and goes
+ *             by its frame pointer, if that is one; check-unwind-steps.sh knows more
  *   shorter   elfutils finds callers that we do not
  *   other     they differ
  * and how long a walk takes whose rules were looked up before. Lines before it
- * show what is in the last three. Status 1 if a chain is in the last two.
+ * show what is in the last four. Status 1 if a chain is in the last two.
  */
 #include "config.h"
 
@@ -59,8 +61,8 @@ static struct {
 } peer;
 
 static struct {
-	unsigned long samples, equal, longer, refused, shorter, other, whole,
-		frames;
+	unsigned long samples, equal, longer, refused, guessed, shorter, other,
+		whole, frames;
 	uint64_t our_ns, their_ns;
 } sums;
 
@@ -330,6 +332,21 @@ static bool is_installing(size_t same)
 	        strcmp(name, "_Unwind_Resume") == 0);
 }
 
+/* Whether the last equal frame is of code without a table. */
+static bool is_guess(size_t same)
+{
+	uint64_t address = same ? peer.ours.pc[same - 1] - (same > 1) : 0;
+	Dwfl_Module *module = dwfl_addrmodule(peer.dwfl, address);
+	Dwarf_Addr bias;
+	Dwarf_CFI *tables = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	Dwarf_Frame *frame = NULL;
+	bool has_table = tables && dwarf_cfi_addrframe(tables, address - bias,
+	                                               &frame) == 0;
+
+	free(frame);
+	return same > 0 && !has_table && are_called(same);
+}
+
 static void compare(void)
 {
 	size_t same = equal_part();
@@ -351,6 +368,9 @@ static void compare(void)
 	           (is_invented(same) || is_installing(same))) {
 		sums.refused++;
 		show("refused", same);
+	} else if (is_guess(same)) {
+		sums.guessed++;
+		show("guessed", same);
 	} else if (same == peer.ours.count) {
 		sums.shorter++;
 		show("shorter", same);
@@ -533,10 +553,11 @@ int main(int argc, char **argv)
 	if (!sums.samples)
 		return 2;
 	printf("%lu samples of %.1f frames: %lu equal, %lu longer, %lu refused, "
-	       "%lu shorter, %lu other; %.2f %% whole; %.2f us each, %.2f us by "
-	       "elfutils\n",
+	       "%lu guessed, %lu shorter, %lu other; %.2f %% whole; %.2f us "
+	       "each, %.2f us by elfutils\n",
 	       sums.samples, (double)sums.frames / (double)sums.samples,
-	       sums.equal, sums.longer, sums.refused, sums.shorter, sums.other,
+	       sums.equal, sums.longer, sums.refused, sums.guessed,
+	       sums.shorter, sums.other,
 	       100.0 * (double)sums.whole / (double)sums.samples,
 	       (double)sums.our_ns / 1e3 / (double)sums.samples,
 	       (double)sums.their_ns / 1e3 / (double)sums.samples);
