@@ -340,25 +340,27 @@ static bool is_x86_frame(const unsigned char *code, size_t count)
 }
 
 /* By returns: a function has one, mostly. */
-bool ppi_keeps_pointers(unsigned machine, const unsigned char *bytes,
-                        size_t count)
+void ppi_count_pointers(unsigned machine, const unsigned char *bytes,
+                        size_t count, struct ppi_pointer_use *use)
 {
-	enum { FEW = 8, RET = 0xc3 };
 	const uint32_t arm64_ret = 0xd65f03c0, arm64_frame = 0x910003fd;
-	size_t returns = 0, frames = 0;
+	enum { RET = 0xc3 };
 
-	if (machine == MACHINE_AARCH64) {
-		for (size_t i = 0; i + 4 <= count; i += 4) {
-			returns += arm_word(bytes + i) == arm64_ret;
-			frames += arm_word(bytes + i) == arm64_frame;
-		}
-	} else if (machine == MACHINE_X86_64) {
-		for (size_t i = 0; i < count; i++) {
-			returns += bytes[i] == RET;
-			frames += is_x86_frame(bytes + i, count - i);
-		}
+	for (size_t i = 0; machine == MACHINE_AARCH64 && i + 4 <= count; i += 4) {
+		use->returns += arm_word(bytes + i) == arm64_ret;
+		use->frames += arm_word(bytes + i) == arm64_frame;
 	}
-	return returns < FEW || frames >= returns / FEW;
+	for (size_t i = 0; machine == MACHINE_X86_64 && i < count; i++) {
+		use->returns += bytes[i] == RET;
+		use->frames += is_x86_frame(bytes + i, count - i);
+	}
+}
+
+bool ppi_keeps_pointers(const struct ppi_pointer_use *use)
+{
+	enum { FEW = 8 };
+
+	return use->returns < FEW || use->frames >= use->returns / FEW;
 }
 
 /* The frame pointer becomes 0 a few instructions before; or, in dynamic linkers, the

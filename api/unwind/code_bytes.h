@@ -58,9 +58,14 @@ uint64_t ppi_one_call(unsigned machine, const unsigned char *code, size_t count,
 bool ppi_call_target(unsigned machine, const unsigned char *end, size_t before,
                      uint64_t address, uint64_t *target);
 
-/* Whether functions of that code have frame pointers; true where they are few. */
-bool ppi_keeps_pointers(unsigned machine, const unsigned char *bytes,
-                        size_t count);
+/* How many functions of code return, and set a frame pointer. */
+struct ppi_pointer_use {
+	size_t returns, frames;
+};
+void ppi_count_pointers(unsigned machine, const unsigned char *bytes,
+                        size_t count, struct ppi_pointer_use *use);
+/* Whether they have frame pointers; true where they are few. */
+bool ppi_keeps_pointers(const struct ppi_pointer_use *use);
 
 /* Whether the call that returns to bytes[at] is of what a kernel or a thread's parent
  * lets a stack begin with. */

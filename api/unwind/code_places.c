@@ -205,19 +205,24 @@ static uint64_t find_end(const struct ppi_code_place *place, enum question quest
 /* Code around an address, in blocks. */
 enum { BLOCK = 1 << 15 };
 
-static uint64_t find_pointers(const struct ppi_code_place *place)
+static uint64_t find_pointers(const struct ppi_code_place *place, bool *is_read)
 {
 	const struct ppi_extent *extent = place->extent;
-	uint64_t start = place->address, limit = start + BLOCK;
-	unsigned char bytes[BLOCK];
-	size_t got;
+	uint64_t at = place->address, limit = least(at + BLOCK, extent->limit);
+	struct ppi_pointer_use use = { 0, 0 };
+	unsigned char bytes[4096];
+	size_t got = 1;
 
-	if (start < extent->start)
-		start = extent->start;
-	if (limit > extent->limit)
-		limit = extent->limit;
-	got = read_code(place, start, bytes, (size_t)(limit - start));
-	return ppi_keeps_pointers(place->machine->elf_machine, bytes, got);
+	*is_read = false;
+	for (at = at < extent->start ? extent->start : at; at < limit && got > 0;
+	     at += got) {
+		got = read_code(place, at, bytes,
+		                (size_t)least(limit - at, sizeof(bytes)));
+		ppi_count_pointers(place->machine->elf_machine, bytes, got,
+		                   &use);
+		*is_read |= got > 0;
+	}
+	return ppi_keeps_pointers(&use);
 }
 
 /* Whether the answer is no address. */
@@ -255,7 +260,7 @@ static uint64_t ask(struct ppi_code_places *bytes,
 		key.answer = find_end(place, question, &is_read);
 		break;
 	case KEEPS_POINTERS:
-		key.answer = find_pointers(place);
+		key.answer = find_pointers(place, &is_read);
 		break;
 	default:
 		key.answer = find(place, question, &is_read);

@@ -288,6 +288,14 @@ static void ends_of_arm64(void **state)
 	}
 }
 
+static bool keeps(unsigned machine, const unsigned char *code, size_t count)
+{
+	struct ppi_pointer_use use = { 0, 0 };
+
+	ppi_count_pointers(machine, code, count, &use);
+	return ppi_keeps_pointers(&use);
+}
+
 /* Code of which nobody knows whether it has frame pointers is taken to have them. */
 static void code_has_frame_pointers_or_not(void **state)
 {
@@ -305,18 +313,18 @@ static void code_has_frame_pointers_or_not(void **state)
 	memset(code, 0x90, sizeof(code));
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		code[i * PART + PART - 1] = 0xc3;
-	assert_false(ppi_keeps_pointers(X86, code, sizeof(code)));
-	assert_true(ppi_keeps_pointers(X86, code, 4 * PART));
+	assert_false(keeps(X86, code, sizeof(code)));
+	assert_true(keeps(X86, code, 4 * PART));
 	memcpy(code, local, sizeof(local));
 	memcpy(code + PART, frame, sizeof(frame));
-	assert_false(ppi_keeps_pointers(X86, code, sizeof(code)));
+	assert_false(keeps(X86, code, sizeof(code)));
 	memcpy(code + 2 * PART, go, sizeof(go));
-	assert_true(ppi_keeps_pointers(X86, code, sizeof(code)));
+	assert_true(keeps(X86, code, sizeof(code)));
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		put_words(code + i * PART, arm64 + (i >= 2), 3);
-	assert_true(ppi_keeps_pointers(ARM, code, sizeof(code)));
+	assert_true(keeps(ARM, code, sizeof(code)));
 	put_words(code, arm64 + 1, 3);
-	assert_false(ppi_keeps_pointers(ARM, code, sizeof(code)));
+	assert_false(keeps(ARM, code, sizeof(code)));
 }
 
 /* The mark of the outermost function, in code that has no frame pointers. */
