@@ -16,6 +16,7 @@
 #include "base/foreign_file.h"
 #include "base/label_post.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
@@ -28,7 +29,6 @@
 #include <unistd.h>
 
 #ifdef __linux__
-#include <errno.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
@@ -74,7 +74,7 @@ FILE *ppi_maps_open(uint32_t pid)
 	if (pid == (uint32_t)getpid())
 		return fopen("/proc/self/maps", "re");
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-	return fopen(path, "re");
+	return ppi_process_path_is_gone(path) ? NULL : fopen(path, "re");
 }
 
 void ppi_process_each_code(uint32_t pid,
@@ -101,7 +101,8 @@ static int open_of(uint32_t pid, const char *name)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return ppi_process_path_is_gone(path)
+		? -1 : open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* The beginning of a file of the process's; 0 bytes where there is none. */
@@ -370,6 +371,28 @@ bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner)
 	return true;
 }
 
+/* getpgid(2) asks by a number alone, of a process or a thread. Of the own process nothing
+ * is asked, as a filter may kill a program for that call; the first is there always. */
+bool ppi_process_path_is_gone(const char *path)
+{
+	static const char folder[] = "/proc/", threads[] = "/task/";
+	char *behind = NULL;
+	long number;
+
+	if (strncmp(path, folder, sizeof(folder) - 1) != 0)
+		return false;
+	number = strtol(path + sizeof(folder) - 1, &behind, 10);
+	if (number <= 1 || number == getpid())
+		return false;
+	if (strncmp(behind, threads, sizeof(threads) - 1) == 0 &&
+	    behind[sizeof(threads) - 1])
+		number = strtol(behind + sizeof(threads) - 1, NULL, 10);
+	if (getpgid((pid_t)number) >= 0 || errno != ESRCH)
+		return false;
+	errno = ENOENT;
+	return true;
+}
+
 #else
 
 bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner)
@@ -379,6 +402,12 @@ bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner)
 	owner->user = geteuid();
 	owner->began_ns = 0;
 	return true;
+}
+
+bool ppi_process_path_is_gone(const char *path)
+{
+	(void)path;
+	return false;
 }
 
 #endif

@@ -77,9 +77,12 @@ static int real_read_held(void *self, int held, char *text, size_t room)
 
 static int real_hold(void *self, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd;
 
 	(void)self;
+	if (ppi_process_path_is_gone(path))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -116,9 +119,12 @@ static int real_read(void *self, const char *path, char *text, size_t room)
 
 static int real_link(void *self, const char *path, char *text, size_t room)
 {
-	ssize_t length = readlink(path, text, room - 1);
+	ssize_t length;
 
 	(void)self;
+	if (ppi_process_path_is_gone(path))
+		return -ENOENT;
+	length = readlink(path, text, room - 1);
 	if (length < 0)
 		return -errno;
 	text[length] = '\0';
@@ -129,11 +135,14 @@ static int real_list(void *self, const char *path,
                      bool (*take)(void *context, int64_t number),
                      void *context)
 {
-	DIR *folder = opendir(path);
 	const struct dirent *entry;
 	int count = 0;
+	DIR *folder;
 
 	(void)self;
+	if (ppi_process_path_is_gone(path))
+		return -ENOENT;
+	folder = opendir(path);
 	if (!folder)
 		return -errno;
 	while ((entry = readdir(folder)) != NULL)
@@ -151,6 +160,8 @@ static int real_folders(void *self, const char *path)
 	struct stat at;
 
 	(void)self;
+	if (ppi_process_path_is_gone(path))
+		return -ENOENT;
 	return stat(path, &at) == 0 ? (int)at.st_nlink - 2 : -errno;
 }
 

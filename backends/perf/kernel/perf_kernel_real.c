@@ -5,6 +5,7 @@
 #include "backends/perf/kernel/perf_kernel.h"
 #include "base/clock_ns.h"
 #include "base/foreign_file.h"
+#include "base/processes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -248,10 +249,13 @@ static int real_list_names(void *self, const char *folder, char *out,
 static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
                               void *buffer, size_t bytes)
 {
-	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 	ssize_t got;
+	int fd;
 
 	(void)self;
+	if (ppi_process_path_is_gone(path))
+		return -ENOENT;
+	fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 	if (fd < 0)
 		return -errno;
 	got = pread(fd, buffer, bytes, (off_t)offset);
