@@ -91,10 +91,11 @@ struct ppi_process_owner {
  * systems without Linux's /proc. */
 bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner);
 
-/* Whether a path below /proc is one of another process, or a thread of it, that is gone. While the
- * kernel takes away what it keeps of the paths of one, whoever opens such a path runs
- * in circles until that is done, which on a busy machine takes tens of milliseconds
- * of his CPU time (fs/dcache.c, shrink_dcache_parent). Then errno is ENOENT. */
+/* Whether a path below /proc is one of another process, or a thread of it, that is gone.
+ * While the kernel takes away what it keeps of the paths of one, to open such a path is
+ * to run in circles in the kernel until that is done, which on a busy machine takes tens
+ * of milliseconds of CPU time (fs/dcache.c, shrink_dcache_parent). Then errno is
+ * ENOENT. */
 bool ppi_process_path_is_gone(const char *path);
 
 /* ---- a child between its execve(2) and its first instruction ---- */

@@ -164,6 +164,8 @@ struct waits_socket {
 	uint64_t inode;
 	bool listens;
 	bool asks; /* it was connected from here: nobody listens on its port */
+	bool serves; /* it was accepted: somebody does */
+	struct waits_connection ends;
 	bool is_settled; /* it will not be another's */
 	uint64_t next_ns, pause_ns; /* when the lists are read for it again */
 	char peer[100];
@@ -336,6 +338,21 @@ const struct waits_socket *ppi_waits_socket(struct waits_watch *watch, int64_t p
 const struct waits_socket *ppi_waits_known_socket(const struct waits_watch *watch,
                                                   uint64_t inode);
 void ppi_waits_forget_sockets(struct waits_watch *watch);
+
+/* Of sockets that are waited for together those that were connected from here and those
+ * that were accepted, as far as there is room. */
+enum { WAITS_CROWD = 32 };
+struct waits_crowd {
+	uint64_t servers[WAITS_CROWD], clients[WAITS_CROWD];
+	size_t server_count, client_count;
+};
+void ppi_waits_join_crowd(struct waits_crowd *crowd,
+                          const struct waits_socket *socket);
+/* Whether a client waits for an answer, and a server was asked and has not answered: its
+ * name, or those of a few, are put in `on`. */
+bool ppi_waits_is_unanswered(struct waits_watch *watch,
+                             const struct waits_crowd *crowd, char *on,
+                             size_t bytes);
 
 /* ---- waits_numbers.c: what is counted of a thread ---- */
 

@@ -94,17 +94,16 @@ static bool read_link(const struct waits_watch *watch,
 	return watch->kernel->link(watch->kernel->self, path, link, bytes) > 0;
 }
 
-/* *asks: it is a connection to a server. */
+/* *socket: what is known of it, or NULL. */
 static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
                                           const struct waits_thread *thread,
                                           uint64_t fd,
                                           struct waits_place *place,
-                                          bool *asks)
+                                          const struct waits_socket **socket)
 {
 	char link[sizeof(place->on)];
-	const struct waits_socket *socket;
 
-	*asks = false;
+	*socket = NULL;
 	place->on[0] = '\0';
 	if (!read_link(watch, thread, (int)fd, link, sizeof(link))) {
 		place->is_closed = true;
@@ -113,11 +112,10 @@ static enum waits_kind kind_of_descriptor(struct waits_watch *watch,
 	memcpy(place->on, link, sizeof(link));
 	if (!ppi_waits_begins(link, "socket:["))
 		return is_in_pipe(place) ? WAITS_PIPE : kind_of_link(link);
-	socket = ppi_waits_socket(watch, thread->process->pid,
-	                          strtoull(link + 8, NULL, 10));
-	*asks = socket && socket->asks;
-	place->is_vague |= !socket || !socket->is_settled;
-	return kind_of_socket(socket, place);
+	*socket = ppi_waits_socket(watch, thread->process->pid,
+	                           strtoull(link + 8, NULL, 10));
+	place->is_vague |= !*socket || !(*socket)->is_settled;
+	return kind_of_socket(*socket, place);
 }
 
 /* 0: it is no socket. */
@@ -155,10 +153,10 @@ enum waits_kind ppi_waits_kind_of_file(struct waits_watch *watch,
                                        const struct waits_thread *thread,
                                        struct waits_place *place)
 {
-	bool asks;
+	const struct waits_socket *socket;
 
 	return kind_of_descriptor(watch, thread, place->arguments[0], place,
-	                          &asks);
+	                          &socket);
 }
 
 /* ---- a path ---- */
@@ -187,6 +185,7 @@ struct several {
 	unsigned count, named, own;
 	bool is_of_others; /* some are not only there to wake the program itself */
 	bool listens;
+	struct waits_crowd crowd;
 	char names[sizeof(((struct waits_place *)0)->on)];
 };
 
@@ -232,30 +231,36 @@ static void add_descriptor(struct waits_watch *watch,
                            bool is_asked, struct waits_place *place,
                            struct several *all)
 {
+	const struct waits_socket *socket;
 	enum waits_kind kind;
-	bool asks, is_own;
+	bool is_own;
 
 	if (fd < 0 || all->count++ >= LOOKED_AT)
 		return;
-	kind = kind_of_descriptor(watch, thread, (uint64_t)fd, place, &asks);
+	kind = kind_of_descriptor(watch, thread, (uint64_t)fd, place, &socket);
 	/* files are always ready: it is a pipe with a name */
 	if (kind == WAITS_DISK)
 		kind = WAITS_PIPE;
 	is_own = !is_asked || wakes_itself(watch, thread, fd, place);
 	add_kind(all, kind, place, is_own);
+	ppi_waits_join_crowd(&all->crowd, socket);
 	if (place->on[0] && !is_own)
 		add_name(all, place->on);
 	all->own += is_own;
 }
 
 /* Of none it is the time that it waits for. */
-static enum waits_kind say_all(const struct several *all,
+static enum waits_kind say_all(struct waits_watch *watch,
+                               const struct several *all,
                                struct waits_place *place)
 {
 	size_t used = strlen(all->names);
 
 	if (!all->count)
 		return WAITS_SLEEP;
+	if (all->listens && ppi_waits_is_unanswered(watch, &all->crowd, place->on,
+	                                            sizeof(place->on)))
+		return WAITS_NETWORK;
 	if (used)
 		memcpy(place->on, all->names, sizeof(place->on));
 	else if (all->count > 1 || !place->on[0])
@@ -289,7 +294,7 @@ enum waits_kind ppi_waits_kind_of_poll(struct waits_watch *watch,
 		add_descriptor(watch, thread, list[i].fd, list[i].events != 0,
 		               place, &all);
 	all.count += (unsigned)(count - looked);
-	return say_all(&all, place);
+	return say_all(watch, &all, place);
 }
 
 enum waits_kind ppi_waits_kind_of_select(struct waits_watch *watch,
@@ -317,7 +322,7 @@ enum waits_kind ppi_waits_kind_of_select(struct waits_watch *watch,
 		if (all_sets[fd / BITS] >> fd % BITS & 1)
 			add_descriptor(watch, thread, (int)fd, true, place,
 			               &all);
-	return say_all(&all, place);
+	return say_all(watch, &all, place);
 }
 
 /* "tfd: FD events: MASK data: WORD pos:N ino:INODE sdev:DEVICE": a socket that is
@@ -325,29 +330,26 @@ enum waits_kind ppi_waits_kind_of_select(struct waits_watch *watch,
 static enum waits_kind kind_of_watched(struct waits_watch *watch,
                                        const struct waits_thread *thread,
                                        const char *line,
-                                       struct waits_place *place, bool *asks,
+                                       struct waits_place *place,
+                                       const struct waits_socket **socket,
                                        int *looks_left)
 {
 	const char *behind = strstr(line, "ino:");
-	const struct waits_socket *socket = behind ?
-		ppi_waits_known_socket(watch, strtoull(behind + 4, NULL, 16)) :
-		NULL;
 
-	*asks = false;
+	*socket = behind ? ppi_waits_known_socket(
+		watch, strtoull(behind + 4, NULL, 16)) : NULL;
 	place->on[0] = '\0';
-	if (socket) {
-		*asks = socket->asks;
-		return kind_of_socket(socket, place);
-	}
+	if (*socket)
+		return kind_of_socket(*socket, place);
 	if (--*looks_left < 0)
 		return WAITS_POLL;
 	return kind_of_descriptor(watch, thread, strtoull(line, NULL, 10),
-	                          place, asks);
+	                          place, socket);
 }
 
 /*
  * What an epoll instance watches (proc_pid_fdinfo(5)): who waits for connections
- * too has nothing to do, though a server that it asked may have something to answer;
+ * too has nothing to do, unless a server that it asked for a client has not answered;
  * of several descriptors a socket says most.
  */
 enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
@@ -359,6 +361,7 @@ enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
 	char path[PATH_ROOM], *text = malloc(ROOM), *next;
 	char socket[sizeof(place->on)] = "", asked[sizeof(place->on)] = "";
 	enum waits_kind kind = WAITS_POLL;
+	struct waits_crowd crowd = { .server_count = 0 };
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/fdinfo/%d",
 	         thread->process->pid, (int)place->arguments[0]);
@@ -368,18 +371,19 @@ enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
 		return WAITS_POLL;
 	}
 	for (char *line = strstr(text, "tfd:"); line; line = next) {
+		const struct waits_socket *member;
 		enum waits_kind one;
-		bool asks;
 
 		next = strstr(line + 4, "tfd:");
 		if (next)
 			next[-1] = '\0';
-		one = kind_of_watched(watch, thread, line + 4, place, &asks,
+		one = kind_of_watched(watch, thread, line + 4, place, &member,
 		                      &looks_left);
+		ppi_waits_join_crowd(&crowd, member);
 		if ((one == WAITS_IDLE && !is_listening(one, place)) ||
 		    wakes_itself(watch, thread, atoi(line + 4), place))
 			one = WAITS_POLL;
-		if (asks)
+		if (member && member->asks)
 			memcpy(asked, place->on, sizeof(asked));
 		else if (one == WAITS_IDLE ||
 		         (one == WAITS_NETWORK && kind != WAITS_IDLE))
@@ -389,6 +393,10 @@ enum waits_kind ppi_waits_kind_of_events(struct waits_watch *watch,
 			kind = one;
 	}
 	free(text);
+	if (kind == WAITS_IDLE &&
+	    ppi_waits_is_unanswered(watch, &crowd, place->on,
+	                            sizeof(place->on)))
+		return WAITS_NETWORK;
 	snprintf(place->on, sizeof(place->on), "%.*s%s%s",
 	         (int)(sizeof(place->on) / 2), socket,
 	         socket[0] && asked[0] ? ", " : "",

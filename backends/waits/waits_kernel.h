@@ -31,6 +31,22 @@ enum waits_call {
 	WAITS_CALL_AGAIN      /* restart_syscall(2) */
 };
 
+/* The two ends of a connection of TCP. */
+struct waits_connection {
+	uint8_t here[16], there[16]; /* as they are sent */
+	uint16_t port, peer_port;
+	uint8_t bytes; /* of each address: 4 or 16; 0: it is no connection */
+};
+
+/* What was last exchanged on one. */
+struct waits_exchange {
+	bool is_connecting;
+	bool has_sent, has_received;   /* data, ever */
+	bool is_unacknowledged;        /* some of what was sent */
+	uint32_t sent_ms, received_ms; /* data, so long ago, to a tick, */
+	uint32_t heard_ms;             /* and anything from the other end */
+};
+
 /*
  * Paths are Linux's (proc(5)). Calls that return int return 0 or a count, or a
  * negative errno.
@@ -71,6 +87,10 @@ struct waits_kernel {
 	                                 char type, const char *name),
 	                    void *context);
 	enum waits_call (*call_of)(void *self, int64_t number);
+	/* Of a connection of the own network namespace that has this inode: 0, or a
+	 * negative errno. NULL: nobody says. */
+	int (*exchanged)(void *self, const struct waits_connection *of,
+	                 uint64_t inode, struct waits_exchange *out);
 	/* A thread of this process is to get a CPU before others, or no longer,
 	 * if this user may ask for that: whether it is. NULL: nobody may. */
 	bool (*hasten)(void *self, int64_t tid, bool is_wanted);

@@ -13,9 +13,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -386,6 +395,91 @@ static enum waits_call real_call_of(void *self, int64_t number)
 	return number < 0 ? WAITS_CALL_NONE : WAITS_CALL_OTHER;
 }
 
+/* What the kernel keeps of a connection of TCP (sock_diag(7), INET_DIAG_INFO; tcp_info
+ * of <linux/tcp.h>), which anybody may ask for. */
+static int ask_kernel(const void *question, size_t bytes, void *answer,
+                      size_t room)
+{
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC,
+	                NETLINK_SOCK_DIAG);
+	ssize_t got;
+
+	if (fd < 0)
+		return -errno;
+	got = send(fd, question, bytes, 0);
+	/* it has answered when that returns */
+	if (got >= 0)
+		got = recv(fd, answer, room, MSG_DONTWAIT);
+	if (got < 0)
+		got = -errno;
+	close(fd);
+	return (int)got;
+}
+
+enum { SYN_SENT = 2 }; /* include/net/tcp_states.h */
+
+static int take_info(const struct tcp_info *info, size_t bytes,
+                     struct waits_exchange *out)
+{
+	if (bytes < offsetof(struct tcp_info, tcpi_data_segs_out) +
+	                    sizeof(info->tcpi_data_segs_out))
+		return -ENOSYS; /* before Linux 4.6 */
+	out->is_connecting = info->tcpi_state == SYN_SENT;
+	out->has_sent = info->tcpi_data_segs_out > 0;
+	out->has_received = info->tcpi_bytes_received > 0;
+	out->sent_ms = info->tcpi_last_data_sent;
+	out->received_ms = info->tcpi_last_data_recv;
+	out->heard_ms = info->tcpi_last_ack_recv;
+	out->is_unacknowledged = info->tcpi_unacked > 0;
+	return 0;
+}
+
+static int real_exchanged(void *self, const struct waits_connection *of,
+                          uint64_t inode, struct waits_exchange *out)
+{
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_req_v2 ask;
+	} question = {
+		.head = { .nlmsg_len = sizeof(question),
+		          .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+		          .nlmsg_flags = NLM_F_REQUEST },
+		.ask = { .sdiag_family = of->bytes == 4 ? AF_INET : AF_INET6,
+		         .sdiag_protocol = IPPROTO_TCP,
+		         .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+		         .idiag_states = ~0u,
+		         .id = { .idiag_sport = htons(of->port),
+		                 .idiag_dport = htons(of->peer_port),
+		                 .idiag_cookie = { INET_DIAG_NOCOOKIE,
+		                                   INET_DIAG_NOCOOKIE } } }
+	};
+	union {
+		struct nlmsghdr head;
+		unsigned char bytes[2048];
+	} answer;
+	const struct inet_diag_msg *socket_of = NLMSG_DATA(&answer.head);
+	const struct rtattr *part = (const struct rtattr *)(socket_of + 1);
+	int got, left;
+
+	(void)self;
+	memcpy(question.ask.id.idiag_src, of->here, of->bytes);
+	memcpy(question.ask.id.idiag_dst, of->there, of->bytes);
+	got = ask_kernel(&question, sizeof(question), &answer, sizeof(answer));
+	if (got < 0)
+		return got;
+	if (!NLMSG_OK(&answer.head, (unsigned)got) ||
+	    answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
+		return -ENOENT;
+	left = (int)NLMSG_PAYLOAD(&answer.head, sizeof(*socket_of));
+	/* another network namespace may have the same addresses */
+	if (left < 0 || socket_of->idiag_inode != (uint32_t)inode)
+		return -ENOENT;
+	for (; RTA_OK(part, left); part = RTA_NEXT(part, left))
+		if (part->rta_type == INET_DIAG_INFO)
+			return take_info(RTA_DATA(part), RTA_PAYLOAD(part), out);
+	return -ENOENT;
+}
+
 /* Sessions have one helper together. Without a lock, which a fork could leave locked. */
 static struct {
 	_Atomic uint64_t thread; /* this process's, so no forked child's */
@@ -438,6 +532,7 @@ static const struct waits_kernel real = {
 	.each_code = real_each_code,
 	.each_symbol = real_each_symbol,
 	.call_of = real_call_of,
+	.exchanged = real_exchanged,
 	.hasten = real_hasten,
 #ifdef __aarch64__
 	.sp = 31,

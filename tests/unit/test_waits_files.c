@@ -48,19 +48,25 @@ static const char *const links[] = {
 	"socket:[20]",           /* 18: both */
 	"socket:[21]",           /* 19 */
 	"socket:[22]",           /* 20: in no list */
+	"socket:[23]",           /* 21: accepted */
+	"socket:[24]",           /* 22: accepted, of this machine */
+	"socket:[25]",           /* 23: is being connected */
 };
 
 static const char lists[] =
 	"  sl  local_address rem_address   st tx rx tr tm when retr uid inode\n"
 	"   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 0 0 14\n"
 	"   1: 0100007F:9000 0200000A:0050 01 0:0 0:0 0 0 0 13\n"
-	"   2: 0100007F:9001 0200000A:0050 01 0:0 0:0 0 0 0 15\n";
+	"   2: 0100007F:9001 0200000A:0050 01 0:0 0:0 0 0 0 15\n"
+	"   3: 0100007F:1F90 0300000A:9002 01 0:0 0:0 0 0 0 23\n"
+	"   4: 0100007F:9003 0400000A:0050 02 0:0 0:0 0 0 0 25\n";
 
 static const char pairs[] =
 	"Num RefCount Protocol Flags Type St Inode Path\n"
 	"0000: 00000003 00000000 00000000 0001 03 16\n"
 	"0000: 00000003 00000000 00000000 0001 03 20\n"
-	"0000: 00000003 00000000 00000000 0001 03 21\n";
+	"0000: 00000003 00000000 00000000 0001 03 21\n"
+	"0000: 00000003 00000000 00000000 0001 03 24 /run/front\n";
 
 /* What /proc has of the thread, and two pages of its memory, of which the second one
  * may be missing. */
@@ -71,6 +77,8 @@ static struct {
 	size_t pages;
 	unsigned links_left; /* that can be read; 0: all */
 	unsigned lists_read;
+	struct waits_exchange exchanges[32]; /* by inode */
+	bool is_closed; /* nobody says what was exchanged */
 } world;
 
 #define MEMORY UINT64_C(0x10000)
@@ -126,6 +134,25 @@ static enum waits_call sim_call_of(void *self, int64_t number)
 	return (enum waits_call)number;
 }
 
+static int sim_exchanged(void *self, const struct waits_connection *of,
+                         uint64_t inode, struct waits_exchange *out)
+{
+	static const uint8_t here[4] = { 127, 0, 0, 1 };
+
+	(void)self;
+	assert_in_range(inode, 13, 25);
+	assert_int_equal(of->bytes, 4);
+	assert_memory_equal(of->here, here, 4);
+	assert_int_equal(of->there[0], 10);
+	assert_int_equal(of->port, inode == 13 ? 0x9000 : inode == 15
+	                 ? 0x9001 : inode == 23 ? 0x1f90 : 0x9003);
+	assert_int_equal(of->peer_port, inode == 23 ? 0x9002 : 80);
+	if (world.is_closed)
+		return -EPERM;
+	*out = world.exchanges[inode];
+	return 0;
+}
+
 static uint64_t sim_now_ns(void *self)
 {
 	(void)self;
@@ -141,9 +168,11 @@ static uint64_t sim_real_ns(void *self)
 static const struct waits_kernel sim = {
 	.now_ns = sim_now_ns, .real_ns = sim_real_ns,
 	.read = sim_read, .link = sim_link, .memory = sim_memory,
-	.call_of = sim_call_of,
+	.call_of = sim_call_of, .exchanged = sim_exchanged,
 };
 
+static struct ppi_plan plan;
+static struct ppi_backend_session session = { .plan = &plan };
 static struct waits_process process;
 static struct waits_thread thread;
 static struct waits_watch watch;
@@ -158,7 +187,8 @@ static int fresh(void **state)
 	world.pages = 2;
 	process = (struct waits_process){ .pid = PID };
 	thread = (struct waits_thread){ .tid = PID, .process = &process };
-	watch = (struct waits_watch){ .kernel = &sim };
+	plan = (struct ppi_plan){ .event_count = 0 };
+	watch = (struct waits_watch){ .kernel = &sim, .bs = &session };
 	return 0;
 }
 
@@ -415,6 +445,143 @@ static void instances_say_what_they_watch(void **state)
 	is_for(WAITS_POLL, "epoll");
 }
 
+/* What is exchanged on the connections to two servers, 13 and 15, and to a client, 23. */
+#define SENT(ms, received) { .has_sent = true, .has_received = true,         \
+	.sent_ms = (ms), .received_ms = (received), .heard_ms = (received) }
+#define LISTENS "tfd: 4 events: 19 data: 4 pos:0 ino:e sdev:8\n"
+#define ONE     "tfd: 3 events: 19 data: 3 pos:0 ino:d sdev:8\n"
+#define ANOTHER "tfd: 11 events: 19 data: 3 pos:0 ino:f sdev:8\n"
+#define CLIENT  "tfd: 21 events: 19 data: 3 pos:0 ino:17 sdev:8\n"
+#define OF_HERE "tfd: 22 events: 19 data: 3 pos:0 ino:18 sdev:8\n"
+#define BEGUN   "tfd: 23 events: 19 data: 3 pos:0 ino:19 sdev:8\n"
+#define IDLES "tcp listen 127.0.0.1:8080, tcp 10.0.0.2:80"
+
+static void exchange(struct waits_exchange client, struct waits_exchange one)
+{
+	world.exchanges[23] = client;
+	world.exchanges[13] = one;
+}
+
+static void watches(const char *members, enum waits_kind kind, const char *on)
+{
+	world.watched = members;
+	wait_in(WAITS_CALL_EVENTS, "ep_poll", 12, MEMORY, 1, 0);
+	is_for(kind, on);
+}
+
+/* Connections are kept open, and who was asked last shows whether an answer is awaited. */
+static void who_owes_an_answer_is_waited_for(void **state)
+{
+	static const char all[] = LISTENS ONE CLIENT;
+
+	(void)state;
+	exchange((struct waits_exchange)SENT(90, 50),
+	         (struct waits_exchange)SENT(50, 90));
+	watches(all, WAITS_NETWORK, "tcp 10.0.0.2:80");
+	/* it has answered, and so have we */
+	exchange((struct waits_exchange)SENT(40, 50),
+	         (struct waits_exchange)SENT(50, 40));
+	watches(all, WAITS_IDLE, IDLES);
+	/* nobody waits for what it owes */
+	exchange((struct waits_exchange)SENT(40, 50),
+	         (struct waits_exchange)SENT(50, 90));
+	watches(all, WAITS_IDLE, IDLES);
+	watches(LISTENS ONE, WAITS_IDLE, IDLES);
+	/* somebody waits for us */
+	exchange((struct waits_exchange)SENT(90, 50),
+	         (struct waits_exchange)SENT(50, 40));
+	watches(all, WAITS_IDLE, IDLES);
+	/* who does not say when is waited for as long as he is there */
+	exchange((struct waits_exchange)SENT(40, 50),
+	         (struct waits_exchange)SENT(50, 90));
+	watches(LISTENS ONE OF_HERE, WAITS_NETWORK, "tcp 10.0.0.2:80");
+	/* without one who listens it is for whatever comes first, as ever */
+	watches(ONE CLIENT, WAITS_NETWORK,
+	        "tcp 10.0.0.3:36866, tcp 10.0.0.2:80");
+}
+
+static void a_first_question_is_one(void **state)
+{
+	static const char all[] = LISTENS ONE CLIENT;
+	const struct waits_exchange asked = { .has_received = true };
+
+	(void)state;
+	exchange(asked, (struct waits_exchange){ .has_sent = true });
+	watches(all, WAITS_NETWORK, "tcp 10.0.0.2:80");
+	/* it was connected for later */
+	exchange(asked, (struct waits_exchange){ .has_sent = false });
+	watches(all, WAITS_IDLE, IDLES);
+	/* of one that is being connected the list says so, and the kernel later */
+	world.exchanges[25].is_connecting = true;
+	watches(LISTENS BEGUN CLIENT, WAITS_NETWORK, "tcp 10.0.0.4:80");
+	world.exchanges[25].is_connecting = false;
+	watches(LISTENS BEGUN CLIENT, WAITS_IDLE,
+	        "tcp listen 127.0.0.1:8080, tcp 10.0.0.4:80");
+}
+
+/* Which of both was first in one tick. */
+static void a_tick_may_have_both(void **state)
+{
+	static const char all[] = LISTENS ONE CLIENT;
+	struct waits_exchange both = SENT(50, 50);
+
+	(void)state;
+	exchange(both, both);
+	watches(all, WAITS_IDLE, IDLES);
+	both.is_unacknowledged = true;
+	exchange(both, both);
+	watches(all, WAITS_NETWORK, "tcp 10.0.0.2:80");
+	both.is_unacknowledged = false;
+	both.heard_ms = 10;
+	exchange(both, both);
+	watches(all, WAITS_NETWORK, "tcp 10.0.0.2:80");
+	/* a keep-alive long after */
+	both = (struct waits_exchange)SENT(5000, 5000);
+	both.heard_ms = 10;
+	exchange(both, both);
+	watches(all, WAITS_IDLE, IDLES);
+}
+
+static void what_nobody_says_is_idle(void **state)
+{
+	static const char all[] = LISTENS ONE CLIENT;
+
+	(void)state;
+	exchange((struct waits_exchange)SENT(90, 50),
+	         (struct waits_exchange)SENT(50, 90));
+	world.is_closed = true;
+	watches(all, WAITS_IDLE, IDLES);
+	world.is_closed = false;
+	/* of itself a program may have a filter for */
+	plan.target.is_self = true;
+	watches(all, WAITS_IDLE, IDLES);
+	plan.target.is_self = false;
+	watches(all, WAITS_NETWORK, "tcp 10.0.0.2:80");
+}
+
+/* Each server once, in all calls that wait for several. */
+static void all_calls_have_the_same_rule(void **state)
+{
+	(void)state;
+	exchange((struct waits_exchange)SENT(90, 50),
+	         (struct waits_exchange)SENT(50, 90));
+	world.exchanges[15] = (struct waits_exchange)SENT(50, 90);
+	world.exchanges[25].is_connecting = true;
+	watches(LISTENS ONE ANOTHER BEGUN CLIENT, WAITS_NETWORK,
+	        "tcp 10.0.0.2:80, tcp 10.0.0.4:80");
+	POLL({ 4, 1, 0 }, { 3, 1, 0 }, { 21, 1, 0 });
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+	world.exchanges[13] = (struct waits_exchange)SENT(50, 40);
+	POLL({ 4, 1, 0 }, { 3, 1, 0 }, { 21, 1, 0 });
+	assert_int_equal(place.kind, WAITS_IDLE);
+	world.exchanges[13] = (struct waits_exchange)SENT(50, 90);
+	memset(world.memory, 0, sizeof(world.memory));
+	world.memory[0] = 1 << 3 | 1 << 4;
+	world.memory[2] = 1 << 5;
+	wait_in(WAITS_CALL_SELECT, "poll_schedule_timeout", 22, MEMORY, 0, 0);
+	is_for(WAITS_NETWORK, "tcp 10.0.0.2:80");
+}
+
 /* A call that is resumed after the thread was stopped. */
 static void who_was_stopped_waits_for_the_same(void **state)
 {
@@ -556,6 +723,11 @@ int main(int argc, char **argv)
 		CASE(of_no_descriptor_it_is_time),
 		CASE(sets_are_read),
 		CASE(instances_say_what_they_watch),
+		CASE(who_owes_an_answer_is_waited_for),
+		CASE(a_first_question_is_one),
+		CASE(a_tick_may_have_both),
+		CASE(what_nobody_says_is_idle),
+		CASE(all_calls_have_the_same_rule),
 		CASE(who_was_stopped_waits_for_the_same),
 		CASE(another_list_is_another_wait),
 		CASE(without_a_call_the_function_tells),

@@ -527,7 +527,9 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		print_remark(&columns, report->unknown, 0, "(unknown)");
 	if (report->idle_waits)
 		print_idle(&columns, report->idle_waits, rows->idle_samples,
-		           "(idle waits; --idle shows them)");
+		           report->subject && report->subject->has_servers
+		                   ? "(idle waits; --idle -s on shows their servers)"
+		                   : "(idle waits; --idle shows them)");
 	if (report->idle && !report->is_filtered)
 		print_idle(&columns, report->idle, 0, "(idle)");
 }

@@ -208,23 +208,43 @@ bool ppi_subject_of_states(const portprof_profile *profile, unsigned states,
 	return true;
 }
 
+static bool is_idle(const portprof_profile *profile,
+                    const portprof_profile_sample *sample)
+{
+	portprof_profile_label label;
+
+	return ppi_label_find(profile, sample, tag_names[PPI_TAG_WAIT], &label) &&
+	       strcmp(label.text, PPI_WAIT_IDLE) == 0;
+}
+
+/* What it is connected to is named behind where it listens (waits_files.c). */
+static bool has_server(const portprof_profile *profile,
+                       const portprof_profile_sample *sample)
+{
+	portprof_profile_label label;
+
+	return ppi_label_find(profile, sample, tag_names[PPI_TAG_ON], &label) &&
+	       strstr(label.text, ", tcp ") != NULL;
+}
+
 bool ppi_subject_hide_idle(const portprof_profile *profile,
                            struct ppi_subject *subject)
 {
 	size_t count = portprof_profile_sample_count(profile);
-	portprof_profile_label label;
 
 	if (!(subject->states & 1u << PPI_BLOCKED))
 		return true;
 	subject->is_idle = calloc(count + 1, sizeof(*subject->is_idle));
 	if (!subject->is_idle)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		subject->is_idle[i] =
-			ppi_label_find(profile,
-		                       portprof_profile_sample_get(profile, i),
-		                       tag_names[PPI_TAG_WAIT], &label) &&
-			strcmp(label.text, PPI_WAIT_IDLE) == 0;
+	for (size_t i = 0; i < count; i++) {
+		const portprof_profile_sample *sample =
+			portprof_profile_sample_get(profile, i);
+
+		subject->is_idle[i] = is_idle(profile, sample);
+		subject->has_servers |= subject->is_idle[i] &&
+		                        has_server(profile, sample);
+	}
 	return true;
 }
 

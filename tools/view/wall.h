@@ -67,6 +67,7 @@ struct ppi_subject {
 	char name[128];
 	uint64_t *weights, *samples;
 	bool *is_idle;
+	bool has_servers; /* some that are idle have connections to servers */
 };
 
 /* An event alone, whatever it counts. */
