@@ -16,14 +16,27 @@ EXTRA_PROGRAMS += $(FUZZERS)
 SCRIPT_TESTS_ALL += tests/fuzz/check-fuzz.sh
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/README.md
 
-FUZZ_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
-	$(PP_CMD_CFLAGS)
-FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
-FUZZ_LDADD = libportprof-fuzzed.la libportprof-core.la $(PP_LIB_LIBS)
+# A program of its name each; only the unwinder's has more. check-fuzz.sh says what makes
+# it a fuzzer.
+FUZZ_LIBS =
+FUZZ_LDADD = tests/fuzz/libfuzz.la libportprof-fuzzed.la libportprof-core.la \
+	$(FUZZ_LIBS) $(PP_LIB_LIBS)
+tests_fuzz_fuzz_config_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_elf_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_event_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_gmon_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_import_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_jit_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_jitdump_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_profile_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_unwind_SOURCES = tests/fuzz/fuzz_unwind.c $(UNWIND_KIT)
+tests_fuzz_fuzz_unwind_LDADD = $(FUZZ_LDADD)
+
+EXTRA_LTLIBRARIES = libportprof-fuzzed.la tests/fuzz/libfuzz.la
+tests_fuzz_libfuzz_la_SOURCES = tests/fuzz/fuzz.c tests/fuzz/fuzz.h
 
 # Of the command only what reads files of others: the rest of it would be compiled in
 # vain. Built where there are libelf and libdw (check-fuzz.sh).
-EXTRA_LTLIBRARIES = libportprof-fuzzed.la
 libportprof_fuzzed_la_SOURCES = \
 	tools/doctor/doctor_elf.c \
 	tools/symbols/symbols_download.c \
@@ -38,46 +51,8 @@ libportprof_fuzzed_la_SOURCES = \
 	tools/symbols/symbols_kept.c \
 	tools/symbols/symbols_table.c \
 	tools/symbols/symbols_words.c
-libportprof_fuzzed_la_CPPFLAGS = $(FUZZ_CPPFLAGS)
+libportprof_fuzzed_la_CPPFLAGS = $(AM_CPPFLAGS) $(PP_CMD_CFLAGS)
 libportprof_fuzzed_la_LIBADD = libportprof-base.la $(PP_CMD_LIBS)
-FUZZ_COMMON = tests/fuzz/fuzz.c tests/fuzz/fuzz.h
-tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_config_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_config_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_config_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_elf_SOURCES = tests/fuzz/fuzz_elf.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_elf_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_elf_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_elf_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_event_SOURCES = tests/fuzz/fuzz_event.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_event_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_event_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_event_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_gmon_SOURCES = tests/fuzz/fuzz_gmon.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_gmon_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_gmon_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_gmon_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_import_SOURCES = tests/fuzz/fuzz_import.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_import_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_import_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_import_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_jit_SOURCES = tests/fuzz/fuzz_jit.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_jit_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_jit_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_jitdump_SOURCES = tests/fuzz/fuzz_jitdump.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_jitdump_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_jitdump_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_jitdump_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(FUZZ_COMMON)
-tests_fuzz_fuzz_profile_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_profile_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_profile_LDADD = $(FUZZ_LDADD)
-tests_fuzz_fuzz_unwind_SOURCES = tests/fuzz/fuzz_unwind.c $(UNWIND_KIT) \
-	$(FUZZ_COMMON)
-tests_fuzz_fuzz_unwind_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
-tests_fuzz_fuzz_unwind_LDADD = $(FUZZ_LDADD)
 
 # An hour each, on demand: make -C build fuzz FUZZ_SECONDS=3600
 FUZZ_SECONDS = 3600
