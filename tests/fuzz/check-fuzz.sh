@@ -45,6 +45,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL TESTS PP_SANITIZERS PP_COVERAGE
 set -- --enable-sanitizers=address,undefined --without-cmocka CC="$clang" \
 	CXX="$clang++" CFLAGS='-g1 -O1 -fsanitize=fuzzer-no-link'
 if [ "$*" != "$(cat .configured 2>/dev/null)" ]; then
+	make_depfiles
 	"$srcdir/configure" "$@" >configure.log 2>&1 || {
 		tail -n 20 configure.log
 		exit 1
@@ -68,7 +69,8 @@ printf 'include Makefile\nobjects: ; @echo $(libportprof_core_la_OBJECTS)\n' >ob
 objects=$("$MAKE" -s -f objects.mk objects | tr ' ' '\n' | grep -v '^backends/.*/' |
 	tr '\n' ' ')
 # shellcheck disable=SC2086
-{ "$MAKE" api/profile/pprof/profile.pb-c.h && "$MAKE" -j2 $programs \
+{ "$MAKE" api/profile/pprof/profile.pb-c.h && "$MAKE" -j2 "$quick_libtool" \
+	$programs \
 	libportprof_core_la_OBJECTS="$objects" \
 	FUZZ_LIBS="-fsanitize=fuzzer $builddir/.libs/libportprof-core.a"; } >make.log 2>&1 || {
 	not_ok "the build"

@@ -112,7 +112,7 @@ configure_guest() {
 	[ "$*" != "$(cat "$here/build/.configured" 2>/dev/null)" ] || return 0
 	rm -rf "$here/build"
 	mkdir -p "$here/build"
-	(cd "$here/build" && quietly configure env \
+	(cd "$here/build" && make_depfiles && quietly configure env \
 		PKG_CONFIG_LIBDIR="$root/usr/lib/$host/pkgconfig" \
 		PKG_CONFIG_SYSROOT_DIR="$root" "$@") || return 1
 	echo "$*" >"$here/build/.configured"

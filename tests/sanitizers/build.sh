@@ -23,7 +23,7 @@ sanitize() {
 	if [ "${PORTPROF_SPEED:-check}" = long ]; then
 		# shellcheck disable=SC2046
 		set -- $("$MAKE" -s list-tests)
-		"$MAKE" -j2 all check-programs >make.log 2>&1
+		"$MAKE" -j2 "$quick_libtool" all check-programs >make.log 2>&1
 	else
 		build_some "$@" >make.log 2>&1
 	fi || {
@@ -47,6 +47,7 @@ configure_sanitized() {
 	set -- --enable-sanitizers="$sanitize_list" CC="$CC" \
 		CXX="$CXX" CFLAGS='-g1 -O1'
 	[ "$*" != "$(cat .configured 2>/dev/null)" ] || return 0
+	make_depfiles
 	if ! "$srcdir/configure" "$@" >configure.log 2>&1; then
 		if grep -q 'cannot link this' configure.log; then
 			echo "skip: $CC cannot link -fsanitize=$sanitize_list"
@@ -70,7 +71,7 @@ build_some() {
 		esac
 	done
 	# shellcheck disable=SC2086
-	"$MAKE" -j2 $sanitize_programs
+	"$MAKE" -j2 "$quick_libtool" $sanitize_programs
 }
 
 # explain_failures LOG: each case that failed, with up to ten lines that it

@@ -35,7 +35,7 @@ TESTS += \
 SCRIPT_TESTS += tests/tools/check-lines.sh tests/tools/check-symbols.sh
 endif
 SCRIPT_TESTS += tests/tools/check-bindings.sh tests/tools/check-examples.sh
-EXTRA_DIST += tests/tools/shell.sh tests/tools/tap.sh tests/tools/subject.c \
+EXTRA_DIST += tests/tools/libtool.sh tests/tools/shell.sh tests/tools/tap.sh tests/tools/subject.c \
 	tests/tools/subject.cc tests/tools/check-symbols.sh
 tests_tools_symbols_probe_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_symbols_probe_LDADD = libportprof-tools.la
