@@ -41,7 +41,7 @@ perf_is_filtered() {
 # Whether terminals can be made: a container or chroot may have no /dev/pts.
 # shellcheck disable=SC2317
 has_terminals() {
-	python3 -c 'import pty; pty.openpty()' 2>/dev/null
+	python3 -S -c 'import pty; pty.openpty()' 2>/dev/null
 }
 
 # become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
@@ -99,7 +99,7 @@ report() {
 # may fall before the work begins.
 not_under() {
 	"$portprof" report -j -i "$1" >"$tmp/under.json" 2>"$tmp/words"
-	check "$2" python3 -c '
+	check "$2" python3 -S -c '
 import json, sys
 report = json.load(open(sys.argv[1]))
 below = sum(x["total_weight"] for x in report["functions"] if x["name"] == sys.argv[2])
@@ -193,7 +193,7 @@ closes() {
 # sum of a function's self weights, weights and threads the sums of all.
 judge() {
 	"$portprof" report --json -i "$1" >"$tmp/json" 2>"$tmp/words"
-	python3 -c '
+	python3 -S -c '
 import json, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 try:
