@@ -54,8 +54,7 @@ void perf_sim_reset(void)
 	free_tasks();
 	for (struct sim_ring *ring = sim.rings; ring; ring = next) {
 		next = ring->next;
-		free(ring->memory);
-		free(ring);
+		sim_free_ring(ring);
 	}
 	memset(&sim, 0, sizeof(sim));
 	perf_sim_machine = (struct perf_sim_machine){

@@ -278,12 +278,11 @@ int sim_map(void *self, int fd, size_t bytes, void **address)
 		return -EPERM;
 	ring = calloc(1, sizeof(*ring));
 	if (ring)
-		ring->memory = aligned_alloc(SIM_PAGE, bytes);
+		ring->memory = sim_new_memory(bytes);
 	if (!ring || !ring->memory) {
 		free(ring);
 		return -ENOMEM;
 	}
-	memset(ring->memory, 0, bytes);
 	ring->bytes = bytes;
 	ring->data_bytes = pages * SIM_PAGE;
 	ring->is_mapped = true;

@@ -3,6 +3,30 @@
 #include "tests/sim/perf_sim_state.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+/* Of each side of a ring, where every access is a crash; pages of any size fit in. */
+enum { FENCE = 1 << 16 };
+
+/* The system clears what is used of it, which is little. */
+unsigned char *sim_new_memory(size_t bytes)
+{
+	unsigned char *memory = mmap(NULL, bytes + 2 * (size_t)FENCE, PROT_NONE,
+	                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (mprotect(memory + FENCE, bytes, PROT_READ | PROT_WRITE) == 0)
+		return memory + FENCE;
+	munmap(memory, bytes + 2 * (size_t)FENCE);
+	return NULL;
+}
+
+void sim_free_ring(struct sim_ring *ring)
+{
+	munmap(ring->memory - FENCE, ring->bytes + 2 * (size_t)FENCE);
+	free(ring);
+}
 
 void sim_release_ring(struct sim_ring *ring)
 {
@@ -13,8 +37,7 @@ void sim_release_ring(struct sim_ring *ring)
 	while (*at != ring)
 		at = &(*at)->next;
 	*at = ring->next;
-	free(ring->memory);
-	free(ring);
+	sim_free_ring(ring);
 }
 
 static void unlink_event(struct sim_event *event)

@@ -135,6 +135,8 @@ void sim_inherit(struct sim_task *from, struct sim_task *to);
 void sim_end_events(struct sim_task *task);
 void sim_free_event(struct sim_event *event);
 void sim_release_ring(struct sim_ring *ring);
+unsigned char *sim_new_memory(size_t bytes);
+void sim_free_ring(struct sim_ring *ring);
 
 /* ---- perf_sim_ring.c ---- */
 /*
