@@ -19,6 +19,9 @@ struct sim_task *sim_task(int64_t tid)
 
 	if (tid == 0)
 		tid = sim.main_tid;
+	/* who is asked for most is the oldest, behind all others */
+	if (tid == sim.main_tid && sim.main_task && sim.main_task->is_alive)
+		return sim.main_task;
 	while (task && (task->tid != tid || !task->is_alive))
 		task = task->next;
 	return task;
@@ -73,6 +76,7 @@ void perf_sim_reset(void)
 	sim.main_tid = getpid();
 	task = calloc(1, sizeof(*task));
 	task->pid = task->tid = sim.main_tid;
+	sim.main_task = task;
 	task->parent_pid = 1;
 	task->is_alive = true;
 	strcpy(task->name, "main");

@@ -431,7 +431,7 @@ static struct sim_task *pick(unsigned cpu, const struct perf_sim_work *works,
 	struct sim_task *ready[256];
 	size_t n = 0;
 
-	for (struct sim_task *at = sim.tasks; at && n < 256; at = at->next)
+	for (struct sim_task *at = sim.working; at && n < 256; at = at->next_working)
 		if (at->is_alive && at->cpu == cpu &&
 		    current_work(at, works, count))
 			ready[n++] = at;
@@ -446,12 +446,26 @@ static void migrate(void)
 			                     perf_sim_machine.cpus);
 }
 
-void perf_sim_run(const struct perf_sim_work *works, size_t count)
+/* Those that have any of it: of thousands that have ended, or wait, none is looked at
+ * again in each slice. */
+static void give_work(const struct perf_sim_work *works, size_t count)
 {
+	struct sim_task **last = &sim.working;
+
 	for (struct sim_task *at = sim.tasks; at; at = at->next) {
 		at->work = 0;
 		at->done_ns = 0;
+		if (!at->is_alive || !current_work(at, works, count))
+			continue;
+		*last = at;
+		last = &at->next_working;
 	}
+	*last = NULL;
+}
+
+void perf_sim_run(const struct perf_sim_work *works, size_t count)
+{
+	give_work(works, count);
 	for (uint64_t turn = 0;; turn++) {
 		uint64_t used[PERF_SIM_CPUS_MAX], longest = 0;
 

@@ -64,6 +64,7 @@ struct sim_task {
 	struct sim_mapping *mappings;
 	struct sim_task *next;
 	/* the work being done */
+	struct sim_task *next_working;
 	size_t work;
 	uint64_t done_ns;
 	unsigned rotation;  /* whose turn on the PMU it is */
@@ -74,7 +75,8 @@ struct sim {
 	int64_t next_tid, main_tid;
 	char cgroups[SIM_CGROUPS][64];
 	int64_t reused_tid; /* what the next has in place of next_tid */
-	struct sim_task *tasks;
+	struct sim_task *tasks, *main_task;
+	struct sim_task *working; /* in one run of all that have work */
 	struct sim_event *fds[SIM_FDS];
 	struct sim_ring *rings;
 	size_t open_fds, peak_fds, mapped, locked_bytes;
