@@ -80,10 +80,8 @@ tests_conform_libconform_la_SOURCES = \
 tests_conform_libconform_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 CONFORM_LDADD = tests/conform/libconform.la $(HIDDEN_LDADD) $(WRAP_LDFLAGS)
-MACHINE_LDADD = tests/conform/libconform.la tests/sim/libtimersim.la \
-	$(HIDDEN_LDADD) $(WRAP_LDFLAGS)
-REAL_LDADD = tests/conform/libconform.la tests/fixtures/libreal.la \
-	$(HIDDEN_LDADD) $(WRAP_LDFLAGS)
+MACHINE_LDADD = tests/sim/libtimersim.la $(CONFORM_LDADD)
+REAL_LDADD = tests/fixtures/libreal.la $(CONFORM_LDADD)
 
 tests_conform_conform_null_SOURCES = tests/fixtures/null.c
 tests_conform_conform_null_LDADD = $(CONFORM_LDADD)
