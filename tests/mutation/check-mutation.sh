@@ -60,20 +60,23 @@ folder_of() {
 	esac
 }
 
-# The test's own objects, by what make links it of, which is asked for once: a
-# file that several programs share is compiled for each, or once. The library's
-# come from the library.
+# The tests' own objects, by what make links them of, which is asked for once: a file that
+# several programs share is compiled for each, or once. The library's come from the
+# library.
+ask_for_objects() {
+	{
+		printf 'include Makefile\nobjects:\n'
+		sed -n 's/^cases *\([^ ]*\).*/\1/p' "$table" | sort -u | while read -r name; do
+			# shellcheck disable=SC2016
+			printf '\t@echo %s $(tests_%s_%s_OBJECTS)\n' \
+				"$name" "$(folder_of "$name")" "$name"
+		done
+	} >"$tmp/objects.mk"
+	MAKEFLAGS='' ${MAKE:-make} -s -f "$tmp/objects.mk" objects >"$tmp/objects"
+}
+
 objects_of() {
-	if [ ! -s "$tmp/$1.objects" ]; then
-		# shellcheck disable=SC2016
-		printf 'include Makefile\nwhat-$(NAME): ; @echo $(%s)\n' \
-			"tests_$(folder_of "$1")_\$(NAME)_OBJECTS" \
-			>"$tmp/what.mk"
-		MAKEFLAGS='' ${MAKE:-make} -s -f "$tmp/what.mk" NAME="$1" \
-			"what-$1" | tr ' ' '\n' |
-			grep '^tests/' >"$tmp/$1.objects"
-	fi
-	cat "$tmp/$1.objects"
+	sed -n "s/^$1 //p" "$tmp/objects" | tr ' ' '\n' | grep '^tests/'
 }
 
 # libraries PROGRAM: what else it is linked with, suite first
@@ -156,6 +159,7 @@ fi
 	echo "skip: the tests are not built here; make check-programs"
 	exit 77
 }
+ask_for_objects
 guard='switched off'
 tell_row in 'what fails'
 skipping=no
