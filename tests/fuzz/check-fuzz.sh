@@ -66,8 +66,8 @@ done
 # the plain build, as compiling them once more was a third of the time.
 # shellcheck disable=SC2016
 printf 'include Makefile\nobjects: ; @echo $(libportprof_core_la_OBJECTS)\n' >objects.mk
-objects=$("$MAKE" -s -f objects.mk objects | tr ' ' '\n' | grep -v '^backends/.*/' |
-	tr '\n' ' ')
+objects=$("$MAKE" -s -f objects.mk objects | tr ' ' '\n' |
+	sed -n '/^backends\/.*\//d; /\.lo$/p' | tr '\n' ' ')
 # shellcheck disable=SC2086
 { "$MAKE" api/profile/pprof/profile.pb-c.h && "$MAKE" -j2 "$quick_libtool" \
 	$programs \
