@@ -151,40 +151,55 @@ python3 "$srcdir/tests/fleet/proxy.py" network "$(clickhouse_port 2 0)" &
 at_end="$at_end; kill $! 2>/dev/null"
 wait_for test -f network/port || { echo "skip: no proxy"; exit 77; }
 two=clickhouse+http://127.0.0.1:$(clickhouse_port 2 0)/portprof
-# what is there, in the sums by hour, and fetched
+# all_sums SERVICE: what is there, in the sums by hour, and fetched
 all_sums() {
 	clickhouse 2 "SELECT sum(samples), sum(weight) FROM samples FINAL
-		WHERE service = 'late'" portprof
+		WHERE service = '$1'" portprof
 	for table in functions_hourly services_hourly; do
 		clickhouse 2 "SELECT sum(samples), sum(weight) FROM (
 			SELECT service, samples, weight FROM $table UNION ALL
 			SELECT service, samples, weight FROM retried_hourly)
-			WHERE service = 'late'" portprof
+			WHERE service = '$1'" portprof
 	done
-	"$portprof" fetch -q --from "$two" --service late -o late.pb.gz
+	"$portprof" fetch -q --from "$two" --service "$1" -o late.pb.gz
 	"$portprof" report -j late.pb.gz | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 print(r["samples"], sum(x["self_weight"] for x in r["functions"]), sep="\t")'
 }
 four_times=$(printf '%s\n%s\n%s\n%s' "$expected" "$expected" "$expected" "$expected")
-echo late >network/mode
-"$portprof" push -q --to "clickhouse+http://127.0.0.1:$(cat network/port)/portprof" \
-	--service late --spool late --timeout 2 --tries 1 run.pb.gz 2>words
-check "the first try has no answer" [ $? -ne 0 ]
-check "the second arrives" "$portprof" push -q --to "$two" --service late --spool late --tries 20
-same "it is there once" "$four_times" "$(all_sums)"
-same "as the second" 0 "$(clickhouse 2 "SELECT max(first) FROM samples WHERE service = 'late'" portprof)"
-echo pass >network/mode
+# first_of SERVICE MIN-OR-MAX: which tries are there
+first_of() {
+	clickhouse 2 "SELECT $2(first) FROM samples WHERE service = '$1'" portprof
+}
 # shellcheck disable=SC2317
 is_there() {
-	[ "$(clickhouse 2 "SELECT max(first) FROM samples WHERE service = 'late'" portprof)" = 1 ]
+	[ "$(first_of "$1" max)" = 1 ]
 }
-check "the first arrives" wait_for is_there
-same "it is there once" "$four_times" "$(all_sums)"
-clickhouse 2 'OPTIMIZE TABLE samples FINAL' portprof
-same "and when rows were merged" "$four_times" "$(all_sums)"
-same "as the first" 1 "$(clickhouse 2 "SELECT min(first) FROM samples WHERE service = 'late'" portprof)"
+# late SERVICE FIRST SECOND: two tries, of which something between holds the first; each is
+# the options, and the file if there is no spool
+late() {
+	echo late >network/mode
+	# shellcheck disable=SC2086
+	"$portprof" push -q --to "clickhouse+http://127.0.0.1:$(cat network/port)/portprof" \
+		--service "$1" --timeout 2 --tries 1 $2 2>words
+	check "$1: the first try has no answer" [ $? -ne 0 ]
+	# shellcheck disable=SC2086
+	check "$1: the second arrives" "$portprof" push -q --to "$two" --service "$1" --tries 20 $3
+	same "$1: it is there once" "$four_times" "$(all_sums "$1")"
+	same "$1: as the second" 0 "$(first_of "$1" max)"
+	echo pass >network/mode
+	check "$1: the first arrives" wait_for is_there "$1"
+	same "$1: it is there once with the first" "$four_times" "$(all_sums "$1")"
+	clickhouse 2 'OPTIMIZE TABLE samples FINAL' portprof
+	same "$1: and when rows were merged" "$four_times" "$(all_sums "$1")"
+	same "$1: as the first" 1 "$(first_of "$1" min)"
+}
+late spooled "--spool late run.pb.gz" "--spool late"
+# without a spool the second try is another process, which knows nothing of the first; other
+# bytes are another batch
+gunzip -c run.pb.gz | gzip -1 >again.pb.gz
+late forgotten again.pb.gz again.pb.gz
 ### An insert that runs on in the server, which nobody waits for any more
 
 "$portprof" push --to "$two" --service long --body body run.pb.gz >curl
@@ -205,9 +220,8 @@ has "another of the same batch is refused" 'already running' words
 clickhouse 2 "KILL QUERY WHERE query_id = '$name' SYNC" >killed
 wait $long
 check "when it has ended" "$portprof" push -q --to "$two" --service long --tries 20 run.pb.gz
-same "the batch is there once" "$expected" "$(clickhouse 2 \
-	"SELECT sum(samples), sum(weight) FROM functions_hourly WHERE service = 'long'" portprof)"
+same "the batch is there once" "$four_times" "$(all_sums long)"
 clickhouse 2 'TRUNCATE TABLE stacks' portprof
-"$portprof" fetch --from "$two" --service late -o late.pb.gz 2>words
+"$portprof" fetch --from "$two" --service spooled -o late.pb.gz 2>words
 has "stacks that are gone are said" "'stacks' does not have their stacks" words
 tap_end

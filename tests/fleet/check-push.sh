@@ -328,17 +328,37 @@ inserts() {
 }
 printf '0\n' >web/zero
 rm -f web/*.request web/*.body
+printf '1\n' >web/one
 for unknown in 'hang timed out|Timeout' '500 status 500' 'page answers no number'; do
-	server_says ok "${unknown%% *}"
-	push --to "clickhouse+$url/fleet" --timeout 2 --tries 1 run.pb.gz
-	same "clickhouse, ${unknown%% *}: status" 1 "$status"
-	has "clickhouse, ${unknown%% *}: words" "${unknown#* }" words
-	same "clickhouse, ${unknown%% *}: nothing is sent" 0 "$(inserts)"
+	# how many try to, and what is there
+	for known in '' 'ok file:one'; do
+		# shellcheck disable=SC2086
+		server_says $known ok "${unknown%% *}"
+		push --to "clickhouse+$url/fleet" --timeout 2 --tries 1 run.pb.gz
+		same "clickhouse, $known ${unknown%% *}: status" 1 "$status"
+		has "clickhouse, $known ${unknown%% *}: words" "${unknown#* }" words
+		same "clickhouse, $known ${unknown%% *}: nothing is sent" 0 "$(inserts)"
+	done
 done
-server_says ok file:zero ok
-push -q --to "clickhouse+$url/fleet" run.pb.gz
-same "clickhouse, none is there: status" 0 "$status"
-same "clickhouse, none is there: sent once" 1 "$(inserts)"
+server_says 500
+push --to "clickhouse+$url/fleet" --tries 1 run.pb.gz
+same "clickhouse, others are not known: status" 1 "$status"
+# first NUMBER: whether what is sent is a first try, where so many are told
+first() {
+	printf '%s\n' "$1" >web/others
+	rm -f web/*.request web/*.body
+	server_says ok file:others ok file:zero ok
+	push -q --to "clickhouse+$url/fleet" run.pb.gz
+	same "clickhouse, none is there, $1: status" 0 "$status"
+	same "clickhouse, none is there, $1: sent once" 1 "$(inserts)"
+	body=$(grep -lE '^POST .*INTO.{1,3}samples' web/*.request)
+	same "clickhouse, $1: a first try" "$2" \
+		"$(gunzip -c <"${body%.request}.body" | cut -f 16 | sort -u)"
+}
+first 1 1
+first 3 0
+first 2 0
+first 0 0
 
 # one of its servers is away, which is to have stacks: they are kept for it, the batch goes
 server_says "but:seen%29%20FORMAT%20TabSeparated&insert_distributed_sync=1,500"

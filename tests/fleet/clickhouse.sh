@@ -137,7 +137,8 @@ clickhouse_both() {
 	for clickhouse_node in 1 2; do
 		clickhouse $clickhouse_node 'CREATE DATABASE fleet' || return 1
 		for clickhouse_table in 'stacks stack' \
-			'samples cityHash64(batch)' 'batches cityHash64(batch)'; do
+			'samples cityHash64(batch)' 'batches cityHash64(batch)' \
+			'tries cityHash64(batch)'; do
 			clickhouse $clickhouse_node "CREATE TABLE fleet.${clickhouse_table%% *}
 				AS portprof.${clickhouse_table%% *} ENGINE = Distributed(both,
 				portprof, ${clickhouse_table%% *}, ${clickhouse_table#* })" ||

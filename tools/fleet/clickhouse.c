@@ -7,6 +7,7 @@
  *   stacks   each chain once a service, by the hash of its functions
  *   samples  how often which stack, of which service, host and version
  *   batches  the account of each batch, written last: then it is whole
+ *   tries    who is about to send a batch that no spool remembers, written first
  *
  * A batch that is sent twice is there once: the first rows are asked for before, and
  * rows of the same batch and number replace each other (ReplacingMergeTree). Sums by
@@ -16,6 +17,7 @@
 
 #include "tools/fleet/clickhouse.h"
 
+#include "base/clock_ns.h"
 #include "base/hash.h"
 #include "tools/fleet/pprof.h"
 #include "tools/symbols/symbols.h"
@@ -456,9 +458,9 @@ static char *insert_url(const struct ppi_batch *batch, const char *table,
 	return url_of(&batch->fleet->url, &query, when);
 }
 
-static bool add_insert(struct ppi_batch *batch, struct ppi_requests *requests,
-                       const char *table, const char *columns,
-                       const struct ppi_wire *rows)
+static bool add_insert(const struct ppi_batch *batch,
+                       struct ppi_requests *requests, const char *table,
+                       const char *columns, const struct ppi_wire *rows)
 {
 	struct ppi_request *request = ppi_request_add(
 		requests, "POST",
@@ -529,6 +531,33 @@ static bool add_question(struct ppi_batch *batch,
 	ppi_wire_print(&told, "%zu", rows);
 	request->ask = url_of(&batch->fleet->url, &query, OF_WHO_ANSWERS);
 	request->told = ppi_wire_string(&told);
+	return request->ask && request->told;
+}
+
+/* One for this try alone; 3 and more with others', 2 and more of others alone, which is no
+ * first one, either. */
+bool ppi_claim_clickhouse(const struct ppi_batch *batch,
+                          struct ppi_requests *requests)
+{
+	struct ppi_wire row = { 0 }, query = { 0 };
+	char try[PPI_BATCH_ID];
+	struct ppi_request *request;
+	bool is_good;
+
+	ppi_batch_name(try, ppi_monotonic_ns());
+	put_number(&row, batch->start_ns / 1000000000u);
+	put_field(&row, batch->id);
+	ppi_wire_print(&row, "%s\n", try);
+	is_good = add_insert(batch, requests, "tries", "time, batch, try", &row);
+	ppi_wire_free(&row);
+	if (!is_good)
+		return false;
+	request = &PPI_AT(&requests->list, struct ppi_request)[
+		requests->list.count - 1];
+	ppi_wire_print(&query, "SELECT 2 * uniqExact(try) - max(try = '%s') FROM tries "
+	               "WHERE batch = '%s'", try, batch->id);
+	request->ask = url_of(&batch->fleet->url, &query, OF_WHO_ANSWERS);
+	request->told = strdup("1");
 	return request->ask && request->told;
 }
 

@@ -13,14 +13,15 @@
 
 static const struct ppi_engine engines[] = {
 	{ "pyroscope", "Pyroscope", ppi_encode_pyroscope, ppi_judge_page,
-	  ppi_fetch_pyroscope, true },
+	  ppi_fetch_pyroscope, true, NULL },
 	{ "parca", "Parca", ppi_encode_parca, ppi_judge_page,
-	  ppi_fetch_parca, true },
+	  ppi_fetch_parca, true, NULL },
 	{ "otlp", "OpenTelemetry", ppi_encode_otlp, ppi_judge_otlp, NULL,
-	  true },
+	  true, NULL },
 	{ "clickhouse", "ClickHouse", ppi_encode_clickhouse,
-	  ppi_judge_clickhouse, ppi_fetch_clickhouse, true },
-	{ "", "web server", ppi_encode_file, NULL, ppi_fetch_file, false },
+	  ppi_judge_clickhouse, ppi_fetch_clickhouse, true,
+	  ppi_claim_clickhouse },
+	{ "", "web server", ppi_encode_file, NULL, ppi_fetch_file, false, NULL },
 };
 
 /* ---- URLs ---- */

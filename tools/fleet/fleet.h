@@ -154,7 +154,8 @@ struct ppi_batch {
 	bool leaves_out;             /* some sample is not sent */
 	bool is_ready;               /* the file has its names, and no more
 	                              * than it may have */
-	bool asks;                   /* first whether it is there already */
+	bool asks;                   /* first whether it is there already, and was tried:
+	                              * nobody here knows */
 	bool is_again;               /* it may be there from an earlier try */
 	uint64_t start_ns;           /* of the profile, CLOCK_REALTIME; 0: it has none */
 	uint64_t dropped;            /* batches that were lost before it */
@@ -266,6 +267,10 @@ struct ppi_engine {
 	bool (*judge)(struct ppi_answer *answer);
 	bool (*fetch)(const struct ppi_fetch *fetch, struct ppi_wire *profile);
 	bool is_by_time; /* what has no time is not found there, or refused */
+	/* A request that tells the engine of a try; the answer to its question is `told`
+	 * if that knows of no other. NULL: the engine has no such thing. */
+	bool (*claim)(const struct ppi_batch *batch,
+	              struct ppi_requests *requests);
 };
 
 /* The table of them, in fleet.c. */
@@ -276,6 +281,8 @@ bool ppi_encode_parca(struct ppi_batch *batch, struct ppi_requests *requests);
 bool ppi_encode_otlp(struct ppi_batch *batch, struct ppi_requests *requests);
 bool ppi_encode_clickhouse(struct ppi_batch *batch,
                            struct ppi_requests *requests);
+bool ppi_claim_clickhouse(const struct ppi_batch *batch,
+                          struct ppi_requests *requests);
 bool ppi_judge_page(struct ppi_answer *answer);
 bool ppi_judge_otlp(struct ppi_answer *answer);
 bool ppi_judge_clickhouse(struct ppi_answer *answer);

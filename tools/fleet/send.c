@@ -109,15 +109,48 @@ static enum ppi_sent send_request(struct ppi_http *http, struct ppi_batch *batch
 	return sent;
 }
 
+/* A batch that nobody here remembers may be on its way from a try of another process,
+ * which something between holds: so each of them tells the engine first, and all but
+ * who then finds itself alone send theirs as a later try. */
+static enum ppi_sent find_others(struct ppi_http *http, struct ppi_batch *batch,
+                                 struct ppi_answer *why)
+{
+	const struct ppi_engine *engine = batch->fleet->url.engine;
+	struct ppi_requests requests = { 0 };
+	enum ppi_sent sent = PPI_REFUSED;
+	enum presence alone;
+
+	if (!engine->claim || !batch->asks || batch->is_again)
+		return PPI_SENT;
+	if (engine->claim(batch, &requests)) {
+		const struct ppi_request *claim =
+			&PPI_AT(&requests.list, struct ppi_request)[0];
+
+		ppi_http_send(http, claim, ANSWER_BYTES, why);
+		sent = ppi_answer_means(engine, why);
+		if (sent == PPI_SENT) {
+			ppi_wire_free(&why->body);
+			alone = ask(http, claim, why);
+			sent = alone == UNKNOWN ? PPI_LATER : PPI_SENT;
+			batch->is_again = alone == ABSENT;
+		}
+	} else {
+		snprintf(why->words, sizeof(why->words), "out of memory");
+	}
+	ppi_requests_free(&requests);
+	return sent;
+}
+
 enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
                        struct ppi_answer *why)
 {
 	const struct ppi_engine *engine = batch->fleet->url.engine;
 	struct ppi_requests requests = { 0 };
-	enum ppi_sent sent = PPI_SENT;
+	enum ppi_sent sent;
 
 	memset(why, 0, sizeof(*why));
-	if (!engine->encode(batch, &requests)) {
+	sent = find_others(http, batch, why);
+	if (sent == PPI_SENT && !engine->encode(batch, &requests)) {
 		snprintf(why->words, sizeof(why->words),
 		         "it cannot be encoded for %s", engine->shown);
 		sent = PPI_REFUSED;

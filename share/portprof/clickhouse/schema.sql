@@ -75,6 +75,19 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(time)
 ORDER BY (time, host, batch, event);
 
+-- Who was about to send a batch that no spool remembers, as `portprof push FILE` is: only
+-- who finds itself alone here sends it as the first try. Rows are of use as long as a
+-- proxy may hold a request; drop them with the samples.
+CREATE TABLE IF NOT EXISTS tries
+(
+    time DateTime,
+    batch String,
+    try String
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toYYYYMM(time)
+ORDER BY (batch, try);
+
 -- Which function ran how long in each hour: what dashboards ask for. Of first tries, so
 -- that nothing is counted twice whenever it arrives; retried_hourly has the others.
 CREATE MATERIALIZED VIEW IF NOT EXISTS functions_hourly
@@ -161,6 +174,8 @@ GROUP BY hour, service, version, host, event, function, module;
 --       ENGINE = Distributed(CLUSTER, portprof, samples, cityHash64(batch));
 --   CREATE TABLE fleet.batches AS portprof.batches
 --       ENGINE = Distributed(CLUSTER, portprof, batches, cityHash64(batch));
+--   CREATE TABLE fleet.tries AS portprof.tries
+--       ENGINE = Distributed(CLUSTER, portprof, tries, cityHash64(batch));
 --
 -- Replicas: ReplicatedReplacingMergeTree('/clickhouse/portprof/{shard}/samples',
 -- '{replica}') in place of ReplacingMergeTree, and its like for the others. The
