@@ -325,6 +325,13 @@ size_t ppi_text_list(struct ppi_text *out, size_t room)
 
 /* ---- whose a process is, and since when it runs ---- */
 
+/* getpgid(2) asks by a number alone, of a process or a thread. */
+bool ppi_process_is_gone(uint32_t number)
+{
+	return number != 0 && number <= INT32_MAX &&
+	       getpgid((pid_t)number) < 0 && errno == ESRCH;
+}
+
 #ifdef __linux__
 
 static uint64_t now_ns(clockid_t clock)
@@ -371,8 +378,8 @@ bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner)
 	return true;
 }
 
-/* getpgid(2) asks by a number alone, of a process or a thread. Of the own process nothing
- * is asked, as a filter may kill a program for that call; the first is there always. */
+/* Of the own process nothing is asked, as a filter may kill a program for that call; the
+ * first is there always. */
 bool ppi_process_path_is_gone(const char *path)
 {
 	static const char folder[] = "/proc/", threads[] = "/task/";
@@ -387,7 +394,7 @@ bool ppi_process_path_is_gone(const char *path)
 	if (strncmp(behind, threads, sizeof(threads) - 1) == 0 &&
 	    behind[sizeof(threads) - 1])
 		number = strtol(behind + sizeof(threads) - 1, NULL, 10);
-	if (getpgid((pid_t)number) >= 0 || errno != ESRCH)
+	if (!ppi_process_is_gone((uint32_t)number))
 		return false;
 	errno = ENOENT;
 	return true;

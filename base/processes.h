@@ -80,6 +80,10 @@ bool ppi_process_program(uint32_t pid, unsigned char program[PPI_PROGRAM_BYTES])
 bool ppi_process_is_program(uint32_t pid,
                             const unsigned char program[PPI_PROGRAM_BYTES]);
 
+/* Whether the system has no process or thread of that number, not even one that has ended
+ * and was not waited for. */
+bool ppi_process_is_gone(uint32_t number);
+
 /* ---- whose a process is, and since when it runs ---- */
 
 struct ppi_process_owner {

@@ -161,9 +161,9 @@ endif
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_core tests/unit/test_helper \
-	tests/unit/test_hist tests/unit/test_modules
+	tests/unit/test_hist tests/unit/test_modules tests/unit/test_pump
 TESTS += tests/unit/test_core tests/unit/test_helper \
-	tests/unit/test_hist tests/unit/test_modules
+	tests/unit/test_hist tests/unit/test_modules tests/unit/test_pump
 endif
 
 check_PROGRAMS += tests/memory/cycles

@@ -3,6 +3,7 @@
 #include "api/core/pump.h"
 
 #include "base/cleanup.h"
+#include "base/processes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -394,9 +395,67 @@ static void pass_watched(struct ppi_pump *pump)
 	}
 }
 
+/* ---- processes that leave nothing ---- */
+
+/* Whether the process that begins at `fork` has ended before what was drawn does, and
+ * neither it nor a child of it has a sample there. While the system has it still, one
+ * of its end may come, which has its name. */
+static bool leaves_nothing(const struct ppi_room *room, size_t fork)
+{
+	const portprof_record *born = &room->records[fork];
+	bool has_ended = false;
+
+	for (size_t i = 0; i < room->record_count; i++) {
+		const portprof_record *record = &room->records[i];
+
+		if (record->kind == PORTPROF_RECORD_FORK && i != fork &&
+		    record->address == born->pid)
+			return false;
+		if (record->pid != born->pid || i == fork)
+			continue;
+		/* another thread, or another process of that number */
+		if (record->tid != born->pid || i < fork || has_ended ||
+		    record->kind == PORTPROF_RECORD_SAMPLE ||
+		    record->kind == PORTPROF_RECORD_LABELS ||
+		    record->kind == PORTPROF_RECORD_FORK)
+			return false;
+		has_ended = record->kind == PORTPROF_RECORD_EXIT;
+	}
+	return has_ended && ppi_process_is_gone(born->pid);
+}
+
+/* Of each command that a shell runs these are its names, its birth and end, and some
+ * ten mappings. */
+static void leave_out_short(struct ppi_pump *pump)
+{
+	struct ppi_room *room = &pump->room;
+	size_t kept = 0;
+
+	memset(pump->verdicts, false, room->record_count);
+	for (size_t i = 0; i < room->record_count; i++) {
+		uint32_t pid = room->records[i].pid;
+
+		if (room->records[i].kind != PORTPROF_RECORD_FORK ||
+		    !leaves_nothing(room, i))
+			continue;
+		pump->born++;
+		pump->dead++;
+		for (size_t k = i; k < room->record_count; k++)
+			pump->verdicts[k] |=
+				room->records[k].pid == pid &&
+				!(room->records[k].valid & PORTPROF_FIELD_KERNEL);
+	}
+	for (size_t i = 0; i < room->record_count; i++)
+		if (!pump->verdicts[i])
+			room->records[kept++] = room->records[i];
+	room->record_count = kept;
+}
+
 /* What was drawn. */
 static void pass_all(struct ppi_pump *pump)
 {
+	if (pump->wants_sampled_only)
+		leave_out_short(pump);
 	if (pump->watch)
 		pass_watched(pump);
 	else
@@ -427,6 +486,7 @@ static portprof_status draw_until(struct ppi_pump *pump,
 {
 	const size_t room = pump->room.record_room;
 	portprof_status status;
+	size_t drawn;
 
 	bs->ticks_end = place;
 	do {
@@ -437,8 +497,9 @@ static portprof_status draw_until(struct ppi_pump *pump,
 			pump->room.record_room = room_to_hold(pump, room);
 		status = bs->ops->drain(bs, &pump->room);
 		pump->room.record_room = room;
+		drawn = pump->room.record_count;
 		pass_all(pump);
-	} while (status == PORTPROF_OK && pump->room.record_count);
+	} while (status == PORTPROF_OK && drawn);
 	return status;
 }
 

@@ -44,6 +44,7 @@ struct ppi_pump {
 		bool has_end;                /* the target's is in it */
 	} held;
 	bool feeds_files_only;       /* the process ends */
+	bool wants_sampled_only;     /* processes without samples are nobody's business */
 };
 
 portprof_status ppi_pump_init(struct ppi_pump *pump,

@@ -82,6 +82,17 @@ static bool has_untold_code(const struct portprof_session *session)
 	       (plan->target.is_self || session->opened.bs.pool);
 }
 
+/* Files have what samples need alone, and observers are told no more. Of a system samples
+ * come before the end of their process. */
+static bool wants_sampled_only(const struct portprof_session *session)
+{
+	for (size_t i = 0; i < session->sink_count; i++)
+		if (session->sinks[i].ops != &ppi_sink_file &&
+		    session->sinks[i].ops != &ppi_sink_observer)
+			return false;
+	return session->opened.box.plan.target.kind == PPI_TARGET_SYSTEM;
+}
+
 /* A callback was left by an exception or pthread_exit: so is the session's
  * lock, whose holder called what is being left. */
 static void end_delivery(struct portprof_session **session)
@@ -406,6 +417,7 @@ static portprof_status open_session(const portprof_config *config,
 		return status;
 	}
 	session->pump.sink_count = session->sink_count;
+	session->pump.wants_sampled_only = wants_sampled_only(session);
 	init_lock(session);
 	session->task.run = run_task;
 	ppi_helper_add(&session->task);

@@ -67,7 +67,8 @@ PORTPROF_API portprof_status portprof_config_collect(portprof_config *config,
 
 /*
  * A callback (portprof_config_add_callback) that keeps no samples: a sample that
- * no other sink keeps is counted as lost. It is one of the sixteen sinks.
+ * no other sink keeps is counted as lost. It is one of the sixteen sinks. Of a whole
+ * system it may not be told of a process that ends soon and without a sample.
  */
 PORTPROF_API portprof_status portprof_config_add_observer(
 	portprof_config *config, portprof_batch_fn take, void *context);
