@@ -60,7 +60,7 @@ static struct ppi_thread *get_thread(struct ppi_threads *threads, uint32_t pid,
 }
 
 /* The file says it of the process's first thread. */
-static void find_owner(struct ppi_thread *first)
+static void find_owner(struct ppi_threads *threads, struct ppi_thread *first)
 {
 	struct ppi_process_owner owner;
 
@@ -72,6 +72,7 @@ static void find_owner(struct ppi_thread *first)
 	first->owner = owner.user + 1;
 	first->began_ns = owner.began_ns;
 	first->is_told = false;
+	threads->has_untold = true;
 }
 
 /* Asked at the first sample, and again when it is another program, which may have
@@ -81,7 +82,7 @@ static void see_sample(struct ppi_threads *threads, struct ppi_thread *thread)
 {
 	if (thread->is_owner_asked)
 		return;
-	find_owner(thread->pid == thread->tid
+	find_owner(threads, thread->pid == thread->tid
 	           ? thread : get_thread(threads, thread->pid, thread->pid));
 	thread->is_owner_asked = true;
 }
@@ -98,6 +99,7 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 		return;
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 	thread->is_told = false;
+	threads->has_untold = true;
 	thread->is_owner_asked = false;
 	thread->text = 0;
 }
@@ -165,7 +167,7 @@ void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 
 	if (!thread || (thread->is_met && !is_anew))
 		return;
-	thread->is_met = true;
+	thread->is_met = threads->has_passing = true;
 	if (is_anew) {
 		thread->name[0] = '\0';
 		thread->text = 0;
@@ -199,8 +201,10 @@ void ppi_threads_exit(struct ppi_threads *threads, uint32_t pid, uint32_t tid)
 {
 	struct ppi_thread *thread = find(threads, pid, tid);
 
-	if (thread)
-		thread->age = 1;
+	if (!thread)
+		return;
+	thread->age = 1;
+	threads->has_passing = true;
 }
 
 void ppi_threads_each(struct ppi_threads *threads,
@@ -217,10 +221,18 @@ void ppi_threads_sweep(struct ppi_threads *threads)
 {
 	struct ppi_thread_node *node, *next;
 
+	/* a host has hundreds, which seldom change */
+	if (!threads->has_passing)
+		return;
+	threads->has_passing = false;
 	HASH_ITER(hh, threads->head, node, next) {
 		node->thread.is_met = false;
-		if (node->thread.age == 0 || node->thread.age++ < 2)
+		if (node->thread.age == 0)
 			continue;
+		if (node->thread.age++ < 2) {
+			threads->has_passing = true;
+			continue;
+		}
 		if (threads->last == node)
 			threads->last = NULL;
 		HASH_DELETE(hh, threads->head, node);

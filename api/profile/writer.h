@@ -45,6 +45,8 @@ struct ppi_threads {
 	struct ppi_thread_node *last; /* found by the last look-up */
 	uint32_t names;               /* of samples, entered as strings */
 	uint64_t left_out;            /* samples of PPI_OTHER_NAMES */
+	bool has_untold;              /* the file may lack a name of one of them */
+	bool has_passing;             /* one of them was met, or has ended */
 };
 
 void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,

@@ -165,11 +165,20 @@ static bool insert(struct ppi_process_map *map, struct ppi_layout **slot,
 
 /* ---- processes ---- */
 
+static void set_age(struct ppi_process_map *map, struct ppi_process *process,
+                    uint32_t age)
+{
+	map->ended += (age != 0);
+	map->ended -= (process->age != 0);
+	process->age = age;
+}
+
 static void drop_process(struct ppi_process_map *map,
                          struct ppi_process *process)
 {
 	if (map->last == process)
 		map->last = NULL;
+	set_age(map, process, 0);
 	HASH_DELETE(hh, map->head, process);
 	drop_layout(map, process->layout);
 	free(process);
@@ -229,7 +238,7 @@ bool ppi_process_map_add(struct ppi_process_map *map, uint32_t pid,
 	process = make_process(map, pid);
 	if (!process)
 		return false;
-	process->age = 0;
+	set_age(map, process, 0);
 	return insert(map, &process->layout, added);
 }
 
@@ -248,7 +257,7 @@ bool ppi_process_map_fork(struct ppi_process_map *map, uint32_t pid,
 	child->layout = parent ? parent->layout : NULL;
 	if (child->layout)
 		child->layout->users++;
-	child->age = 0;
+	set_age(map, child, 0);
 	return true;
 }
 
@@ -259,7 +268,7 @@ void ppi_process_map_exec(struct ppi_process_map *map, uint32_t pid)
 	if (process) {
 		drop_layout(map, process->layout);
 		process->layout = NULL;
-		process->age = 0;
+		set_age(map, process, 0);
 	}
 }
 
@@ -269,7 +278,7 @@ bool ppi_process_map_exit(struct ppi_process_map *map, uint32_t pid)
 
 	if (!process || process->age)
 		return false;
-	process->age = 1;
+	set_age(map, process, 1);
 	return true;
 }
 
@@ -277,6 +286,8 @@ void ppi_process_map_sweep(struct ppi_process_map *map)
 {
 	struct ppi_process *process, *next;
 
+	if (map->ended == 0)
+		return;
 	HASH_ITER(hh, map->head, process, next) {
 		if (HASH_COUNT(map->head) <= PROCESSES_KEPT)
 			return;

@@ -27,6 +27,7 @@ struct ppi_process_map {
 	struct ppi_process *head, *last; /* uthash, by pid; found last */
 	struct ppi_layout *kernel;       /* everyone's: the upper half */
 	uint32_t next_number;
+	size_t ended; /* of the processes; none: no sweep finds one */
 	/* Extents that have `value` became more (1) or fewer (-1); NULL: the
 	 * caller does not count them. */
 	void (*count_user)(void *context, uintptr_t value, int change);

@@ -209,6 +209,13 @@ static void put_thread(struct ppi_thread *thread, void *context)
 	thread->is_told = true;
 }
 
+static void put_threads(struct ppi_writer *writer)
+{
+	if (writer->threads.has_untold)
+		ppi_threads_each(&writer->threads, put_thread, writer);
+	writer->threads.has_untold = false;
+}
+
 /* ---- the account ---- */
 
 uint64_t ppi_portion_numbers(const struct ppi_run *run)
@@ -307,6 +314,7 @@ void ppi_portion_forget(struct ppi_writer *writer)
 	locations->strings_written = 0;
 	ppi_locations_forget(locations);
 	ppi_threads_each(&writer->threads, forget_thread, NULL);
+	writer->threads.has_untold = true;
 	writer->is_time_told = false;
 }
 
@@ -363,7 +371,7 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 		put_mappings(writer);
 		put_locations(writer);
 		put_samples(writer, words);
-		ppi_threads_each(&writer->threads, put_thread, writer);
+		put_threads(writer);
 	}
 	if (is_made && run) {
 		put_period(writer, run);
