@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_EVERY_MS = 20, LOOK_PATIENCE = 256, LOOK_MOST_MS = 100 };
+enum { LOOK_EVERY_MS = 20, LOOK_PATIENCE = 256, LOOK_MOST_MS = 100, SYSTEM_MS = 500 };
 
 /* Why it ended. */
 enum reason { TARGET_ENDED, COMMAND_ENDED, WAS_TOLD, TIME_IS_UP };
@@ -177,6 +177,17 @@ static void take_nap(const struct attach *attach)
 	nanosleep(&nap, NULL);
 }
 
+/* A system has no end that is to be seen, and signals end a nap. */
+static unsigned turn_nap(const struct attach *attach)
+{
+	uint64_t now = now_ms(), left = attach->ends_ms > now
+		? attach->ends_ms - now + 1 : 1;
+	unsigned ms = attach->record->options.targets.scope == PPI_SCOPE_SYSTEM &&
+	              !attach->has_child ? SYSTEM_MS : LOOK_MOST_MS;
+
+	return left < ms ? (unsigned)left : ms;
+}
+
 static enum reason wait_for_end(struct attach *attach)
 {
 	portprof_stats stats = { .size = sizeof(stats) };
@@ -192,7 +203,7 @@ static enum reason wait_for_end(struct attach *attach)
 			ppi_progress_step(stats.kept_samples, 0, "samples");
 		if (attach->record->push)
 			ppi_push_turn(attach->record->push, &attach->session,
-			              100);
+			              turn_nap(attach));
 		else
 			take_nap(attach);
 	}

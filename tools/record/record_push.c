@@ -585,13 +585,17 @@ void ppi_push_turn(struct ppi_push *push, portprof_session **session,
 {
 	const uint64_t *every_ms = &push->record->options.push.every_ms;
 	uint64_t now;
-	struct timespec nap = ppi_time_of((uint64_t)nap_ms * 1000000u);
+	struct timespec nap;
 
 	if (push->counts.windows == 0 && push->due_ms &&
 	    push->began_ms + *every_ms == push->due_ms) {
 		notify("READY=1\nSTATUS=recording");
 		push->began_ms = 0; /* said */
 	}
+	now = now_ms();
+	if (now + nap_ms > push->due_ms)
+		nap_ms = push->due_ms > now ? (unsigned)(push->due_ms - now) : 0;
+	nap = ppi_time_of((uint64_t)nap_ms * 1000000u);
 	nanosleep(&nap, NULL);
 	if (push->record->options.again && ppi_reload_asked())
 		reload(push, session);
