@@ -162,6 +162,7 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_state.h \
 	tools/symbols/symbols_table.c \
 	tools/symbols/symbols_table.h \
+	tools/symbols/symbols_unpacked.h \
 	tools/symbols/symbols_words.c \
 	tools/tools.h \
 	tools/screen/screen.h \
@@ -185,7 +186,8 @@ libportprof_tools_la_SOURCES += \
 	tools/symbols/symbols_elf.h
 if HAVE_LIBDW
 libportprof_tools_la_SOURCES += \
-	tools/symbols/symbols_dwarf.c
+	tools/symbols/symbols_dwarf.c \
+	tools/symbols/symbols_unpacked.c
 else
 libportprof_tools_la_SOURCES += tools/symbols/symbols_debug.c
 endif

@@ -50,6 +50,7 @@ libportprof_fuzzed_la_SOURCES = \
 	tools/symbols/symbols_jitdump.c \
 	tools/symbols/symbols_kept.c \
 	tools/symbols/symbols_table.c \
+	tools/symbols/symbols_unpacked.c \
 	tools/symbols/symbols_words.c
 libportprof_fuzzed_la_CPPFLAGS = $(AM_CPPFLAGS) $(PP_CMD_CFLAGS)
 libportprof_fuzzed_la_LIBADD = libportprof-base.la $(PP_CMD_LIBS)

@@ -51,7 +51,9 @@ chains_of() {
 		END { print line }'
 }
 
-# agree WORDS FILE [AT-LEAST]: all addresses, functions and lines
+# agree WORDS FILE [AT-LEAST]: all addresses, functions and lines; with these options, of
+# this file if it is not that one
+options='' stripped=''
 agree() {
 	list_addresses "$2" >"$tmp/addresses"
 	text_of "$2"
@@ -59,7 +61,9 @@ agree() {
 		printf '%x\n' $((0x$at - address + offset))
 	done <"$tmp/addresses" >"$tmp/offsets"
 	addr2line -a -i -f -C -e "${4:-$2}" <"$tmp/addresses" | chains_of >"$tmp/want"
-	"$probe" -l "$2" <"$tmp/offsets" | grep -v '^note: ' >"$tmp/got"
+	# shellcheck disable=SC2086
+	"$probe" -l $options "${stripped:-$2}" <"$tmp/offsets" >"$tmp/said"
+	grep -v '^note: ' "$tmp/said" >"$tmp/got"
 	# The cold part of a function has a symbol of its own.
 	paste "$tmp/addresses" "$tmp/want" "$tmp/got" |
 		sed 's/\.cold|/|/g' |
@@ -170,6 +174,41 @@ mkdir -p "$tmp/debug/.build-id/${id%"$rest"}"
 file=$tmp/debug/.build-id/${id%"$rest"}/$rest.debug
 objcopy --only-keep-debug "$tmp/c" "$file"
 named "by build-id" "$tmp/none" "$id" -d "$tmp/debug"
+# what is packed there is unpacked once for several processes, and says the same
+named_at=$at
+if [ "$has_dw" ] &&
+	objcopy --only-keep-debug --compress-debug-sections=zlib "$tmp/c" "$file" 2>/dev/null; then
+	stripped=$tmp/none options="-d $tmp/debug"
+	agree "packed debug file" "$tmp/c" 10
+	options="-d $tmp/debug -u $tmp"
+	agree "packed debug file, unpacked by another process" "$tmp/c" 10
+	has "it was unpacked" '^note: unpacked 1$' "$tmp/said"
+	options="-d $tmp/debug -u $tmp/none"
+	agree "where nothing can be unpacked" "$tmp/c" 10
+	has "nothing was" '^note: unpacked 0$' "$tmp/said"
+	# what says that it unpacks to 2 GiB
+	python3 -c '
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, = struct.unpack_from("<Q", data, 40)
+size, count = struct.unpack_from("<HH", data, 58)
+for i in range(count):
+    kind, flags, _, offset = struct.unpack_from("<IQQQ", data, at + i * size + 4)
+    if flags & 0x800:
+        struct.pack_into("<Q", data, offset + 8, 1 << 31)
+open(sys.argv[1], "wb").write(data)' "$file" 2>/dev/null && {
+		"$probe" -l -d "$tmp/debug" -u "$tmp" "$tmp/none" <"$tmp/offsets" >"$tmp/said"
+		same "a bomb: status" 0 $?
+		has "a bomb is not unpacked" '^note: unpacked 0$' "$tmp/said"
+	}
+fi
+objcopy --only-keep-debug "$tmp/c" "$file"
+stripped=$tmp/none options="-d $tmp/debug -u $tmp"
+[ ! "$has_dw" ] || {
+	agree "debug file that is not packed" "$tmp/c" 10
+	has "it is left as it is" '^note: unpacked 0$' "$tmp/said"
+}
+stripped='' options='' at=$named_at
 # shellcheck disable=SC2086
 $CC $flags -DOTHER -O1 -o "$tmp/other" "$tmp/inlined.c"
 objcopy --only-keep-debug "$tmp/other" "$file"

@@ -113,7 +113,7 @@ static void what_leaves_nothing_is_left_out(void **state)
 	assert_int_equal(seen[PORTPROF_RECORD_THREAD], 0);
 	assert_int_equal(seen[PORTPROF_RECORD_EXIT], 0);
 	assert_int_equal(seen[PORTPROF_RECORD_SAMPLE], 1);
-	/* whoever asks for the number of children */
+	/* for who asks how many children there are */
 	assert_int_equal(born, 1);
 	assert_int_equal(dead, 1);
 	/* the kernel's code is everybody's */

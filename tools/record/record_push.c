@@ -12,6 +12,7 @@
 #include "base/clock_ns.h"
 #include "base/thread.h"
 #include "tools/symbols/symbols_held.h"
+#include "tools/symbols/symbols_unpacked.h"
 #include "tools/tools.h"
 #include "tools/view/names.h"
 
@@ -387,6 +388,7 @@ struct ppi_push *ppi_push_begin(struct ppi_record *record)
 		push->outbox = ppi_outbox_open(push->folder, &limits,
 		                               &options->fleet);
 	if (push->outbox) {
+		ppi_unpacked_begin(push->folder);
 		ppi_outbox_rescue(push->outbox);
 		if (take_draft(push) && begin_sender(push)) {
 			push->began_ms = now_ms();

@@ -14,6 +14,7 @@
  *   symbols_jitdump.c   the same by their dumps, which also say when
  *   symbols_held.c      files held open until names are asked for
  *   symbols_kept.c      what windows of a recording have in common
+ *   symbols_unpacked.c  debug information that was packed, for them
  *   symbols_table.c     a sorted table of symbols, which most of these fill
  *
  * Without libelf symbols_stub.c stands in for the file, without libdw

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "tools/symbols/symbols_elf.h"
+#include "tools/symbols/symbols_unpacked.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -84,4 +85,10 @@ enum ppi_frame_pointer ppi_cfi_look(struct ppi_cfi *cfi, uint64_t vaddr)
 void ppi_cfi_close(struct ppi_cfi *cfi)
 {
 	(void)cfi;
+}
+
+/* Nobody reads it. */
+void ppi_unpacked_begin(const char *folder)
+{
+	(void)folder;
 }

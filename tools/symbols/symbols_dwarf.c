@@ -13,6 +13,7 @@
 #include "base/vector.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/symbols/symbols_elf.h"
+#include "tools/symbols/symbols_unpacked.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -207,7 +208,7 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 		fd = ppi_download_find(debug->build_id, found);
 	if (fd >= 0)
 		debug->debug_path = strdup(*found);
-	return fd;
+	return ppi_unpacked(fd);
 }
 
 /* The file is given. */

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "tools/symbols/symbols_file.h"
+#include "tools/symbols/symbols_unpacked.h"
 
 const char *ppi_symbol_file_tier(void)
 {
@@ -93,4 +94,10 @@ bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 void ppi_symbol_file_close(struct ppi_symbol_file *file)
 {
 	(void)file;
+}
+
+/* Nobody reads it. */
+void ppi_unpacked_begin(const char *folder)
+{
+	(void)folder;
 }
