@@ -184,17 +184,51 @@ EOF2
 else
 	skip "a static program from inside" "cannot be tried here"
 fi
-if command -v musl-gcc >/dev/null && can_use timer && musl-gcc -o other static.c; then
-	refused "a program of another C library from inside" 3 \
-		"other' belongs to another C library than portprof" \
-		-b timer -o "$out" -- ./other
-	has_not "a program of another C library: its loader has no complaint" \
-		'relocating|shared library' "$tmp/words"
-	record -q -b timer -o "$out" -- sh -c './other; exit $?'
-	same "a program of another C library, started by one that is measured" \
-		3 "$status"
+if command -v musl-gcc >/dev/null && musl-gcc -o other static.c; then
+	# other WHAT COMMAND...: COMMAND records from inside what its last words name
+	other() {
+		what=$1
+		shift
+		"$@" -o "$out" -- ./other >"$tmp/printed" 2>"$tmp/words"
+		same "$what: a program of another C library: status" 3 $?
+		has "$what: a program of another C library" \
+			"other' belongs to another C library than portprof" "$tmp/words"
+		has_not "$what: its loader has no complaint" \
+			'relocating|shared library' "$tmp/words"
+		# the shell is measured, which has a sample or none
+		"$@" -F 1000 -o "$out" -- sh -c \
+			'for i in 1 2 3 4 5 6 7 8 9; do ./other; done; ./other; exit $?' \
+			>"$tmp/printed" 2>"$tmp/words"
+		same "$what: started by one that is measured: status" 3 $?
+		has "$what: started by one that is measured" \
+			'belong to another C library' "$tmp/words"
+		has_not "$what: started by one that is measured: no complaint" \
+			'relocating|shared library' "$tmp/words"
+		# samples of one hide that the others have none
+		"$@" -F 1000 -o "$out" -- sh -c "'$burn' 40
+			for i in 1 2 3 4 5; do ./other; ./other; ./other; ./other; done
+			true" >"$tmp/printed" 2>"$tmp/words"
+		has "$what: beside one with samples: how much is in none" \
+			'portprof: [5-9][0-9][.][0-9] % of that is in no sample' "$tmp/words"
+		has "$what: beside one with samples: why" \
+			'belong to another C library' "$tmp/words"
+	}
+	for backend in timer itimer; do
+		if can_use "$backend"; then
+			other "$backend" "$portprof" record -b "$backend"
+		else
+			skip "$backend: a program of another C library" \
+				"the backend is missing"
+		fi
+	done
+	if "$programs/deny" EPERM true 2>/dev/null && can_use timer; then
+		other "without perf" "$programs/deny" EPERM "$portprof" record
+	else
+		skip "without perf: a program of another C library" \
+			"perf cannot be denied here"
+	fi
 else
-	skip "a program of another C library" "musl-gcc or the timer backend is missing"
+	skip "a program of another C library" "musl-gcc is missing"
 fi
 
 ### report

@@ -228,6 +228,16 @@ static bool has_slept(const struct ppi_end *end,
 	       cpu_time_of(event, stats) < end->duration_ns / 10;
 }
 
+static void say_not_loaded(const char *backend)
+{
+	ppi_say("%s samples from inside, by an object that LD_PRELOAD names: "
+	        "programs that are linked statically or belong to another C "
+	        "library, those whose LD_PRELOAD was replaced and those in "
+	        "another root directory (chroot) do not load it; -b perf "
+	        "measures them",
+	        backend);
+}
+
 static void say_no_sample(const struct ppi_record *record,
                           const struct ppi_end *end, const char *backend,
                           const portprof_event_info *event,
@@ -277,12 +287,7 @@ static void say_no_sample(const struct ppi_record *record,
 	else if (expected <= 2)
 		ppi_say("sample more often (-F 10000), or give it more to do");
 	else if (is_command && strcmp(backend, "perf") != 0)
-		ppi_say("%s samples from inside, by an object that LD_PRELOAD "
-		        "names: programs that are linked statically, those "
-		        "whose LD_PRELOAD was replaced and those in another "
-		        "root directory (chroot) do not load it; -b perf "
-		        "measures them",
-		        backend);
+		say_not_loaded(backend);
 	else if (is_time && !event->counts_kernel)
 		ppi_say("this user may not sample kernel code, where it may "
 		        "have spent its time: record it as administrator");
@@ -322,6 +327,26 @@ static void say_granted(const portprof_stats *stats)
 		        stats->granted_hz, asked);
 }
 
+/* A few samples of what started the rest look like a profile of all of it. */
+static void say_most_missed(const struct ppi_record *record,
+                            const char *backend,
+                            const portprof_event_info *event,
+                            const portprof_stats *stats)
+{
+	uint64_t missed = stats->unattributed_weight;
+	char often[64];
+
+	if (record->options.targets.scope != PPI_SCOPE_COMMAND ||
+	    strcmp(backend, "perf") == 0 ||
+	    missed <= stats->total_weight / 2 ||
+	    say_expected(event, stats, often, sizeof(often)) < EXPECTED_MANY)
+		return;
+	ppi_say("%.1f %% of that is in no sample: no timer samples a process "
+	        "while it is loaded and while the system ends it",
+	        (double)missed * 100 / (double)stats->total_weight);
+	say_not_loaded(backend);
+}
+
 void ppi_say_summary(const struct ppi_record *record,
                      const struct ppi_end *end, const char *backend,
                      const portprof_event_info *event,
@@ -338,7 +363,7 @@ void ppi_say_summary(const struct ppi_record *record,
 		        "CPU time", say_cpu_time(event, stats, time));
 	else if (stats->kept_samples == 0)
 		say_no_sample(record, end, backend, event, stats);
-	else
+	else {
 		ppi_say("%" PRIu64 " sample%s, %" PRIu64 "%s lost, %s of CPU "
 		        "time, by %s",
 		        stats->kept_samples,
@@ -347,6 +372,8 @@ void ppi_say_summary(const struct ppi_record *record,
 		        stats->lost_certainty == PORTPROF_EXACT ? ""
 		                                                : " or more",
 		        say_cpu_time(event, stats, time), backend);
+		say_most_missed(record, backend, event, stats);
+	}
 	say_granted(stats);
 	say_file(record);
 }
