@@ -32,7 +32,7 @@ struct perf_late {
 	bool is_fresh;       /* clocks were read, and nothing was laid yet */
 	uint32_t event;      /* whose samples come late */
 	uint64_t switches;   /* of so many one is sampled now */
-	uint64_t sampled;    /* since the last look, whoever left */
+	uint64_t sampled;    /* since the last look, of all threads */
 	uint64_t next_look_ns;
 	uint64_t laid, random;
 	char *note;          /* the session's */
