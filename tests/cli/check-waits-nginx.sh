@@ -138,8 +138,8 @@ rows --idle
 has "nginx is idle, and named is to whom it is connected" \
 	"nginx.*[|]idle[|].*front.sock, tcp 127[.]0[.]0[.]1:$port" rows
 has_not "it waits for nobody" 'nginx.*[|]network' rows
-"$portprof" report front.pb.gz >report
-has "the sum of what is idle says how to see that" 'idle -s on' report
+"$portprof" report front.pb.gz >report.txt
+has "the sum of what is idle says how to see that" 'idle -s on' report.txt
 
 ### A request that comes while nginx is looked at, which waits in the same call then
 
