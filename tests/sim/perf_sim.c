@@ -107,9 +107,13 @@ uint64_t perf_sim_cpu_time(int64_t pid)
 {
 	uint64_t sum = 0;
 
-	for (struct sim_task *task = sim.tasks; task; task = task->next)
+	/* the youngest comes first, and behind a first thread another's number */
+	for (struct sim_task *task = sim.tasks; task; task = task->next) {
 		if (task->pid == pid)
 			sum += task->cpu_ns;
+		if (task->tid == pid)
+			break;
+	}
 	return sum;
 }
 

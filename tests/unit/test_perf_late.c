@@ -40,6 +40,12 @@ static void bounce(int64_t tid, unsigned rounds)
 	}
 }
 
+static void run_and_wait(int64_t tid, uint64_t pc)
+{
+	run_work(tid, pc, EACH_US * US, 0);
+	perf_sim_idle(EACH_US * US);
+}
+
 static bool has_left(const portprof_record *record)
 {
 	return record->kind == PORTPROF_RECORD_SAMPLE &&
@@ -216,6 +222,81 @@ static void a_process_goes_on_without_its_first_thread(void **state)
 	                USED * 3 / 2 + 2 * MS);
 }
 
+/* The number of one that has ended is another's, while the last that we know has
+ * places. */
+static void a_number_is_given_again(void **state)
+{
+	int64_t master = perf_sim_fork(0), first, last;
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	first = perf_sim_fork(master);
+	last = perf_sim_fork(master);
+	bounce(first, ROUNDS / 2);
+	bounce(last, ROUNDS / 2);
+	perf_sim_exit(first);
+	for (unsigned i = 0; i < 900; i++)
+		run_and_wait(last, 0x1000);
+	perf_sim_reuse(first);
+	assert_int_equal(perf_sim_fork(master), first);
+	bounce(perf_sim_fork(master), ROUNDS / 4);
+	bounce(first, ROUNDS / 4);
+	bounce(last, ROUNDS / 4);
+	run_stop(&run);
+	assert_in_range(run_weight(&run, 0), USED * 17 / 10, USED * 18 / 10);
+}
+
+/* The recorder's own time is not that of a group. */
+static void a_group_is_only_its_processes(void **state)
+{
+	int64_t in = perf_sim_fork(0);
+
+	(void)state;
+	perf_sim_move(in, "/shop");
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_SYSTEM, .cgroup = "shop",
+	};
+	open_and_start("task-clock", 1000);
+	bounce(in, ROUNDS);
+	for (unsigned i = 0; i < 100; i++) {
+		run_work(perf_sim_main_tid(), 0x9000, 10 * MS, 0);
+		run_drain(&run);
+	}
+	assert_false(perf_state_of(&run.bs)->late->is_on);
+	perf_sim_machine.awake_late_ns = 10 * US;
+	bounce(in, ROUNDS);
+	run_stop(&run);
+	assert_in_range(run_weight_of(&run, in), USED * 19 / 10,
+	                USED * 2 + 2 * MS);
+	assert_true(weight_of_leaving(in) > USED / 4);
+}
+
+/* Before the first look, so that only the stop shows what is missing. */
+static void nothing_is_sampled_in_a_pause(void **state)
+{
+	int64_t master = perf_sim_fork(0), born;
+
+	(void)state;
+	perf_sim_machine.awake_late_ns = 10 * US;
+	begin(master);
+	born = perf_sim_fork(master);
+	for (unsigned i = 0; i < 2000; i++)
+		run_and_wait(born, 0x1000);
+	run_stop(&run);
+	assert_false(perf_state_of(&run.bs)->late->is_on);
+	for (unsigned i = 0; i < 2000; i++)
+		run_and_wait(born, 0x7000);
+	run_start(&run);
+	bounce(born, ROUNDS);
+	run_stop(&run);
+	for (size_t i = 0; i < run.record_count; i++)
+		if (has_left(&run.records[i]))
+			assert_true(run.records[i].user_address != 0x7000);
+	assert_in_range(run_weight_of(&run, born), USED * 9 / 10,
+	                USED * 11 / 10 + 2 * MS);
+}
+
 /* A session that opens keeps its account, and nothing is held after any. */
 static void no_fault_breaks_it(void **state)
 {
@@ -270,6 +351,9 @@ int main(int argc, char **argv)
 		CASE(no_place_outlives_what_was_mapped),
 		CASE(a_pause_is_not_missing),
 		CASE(a_process_goes_on_without_its_first_thread),
+		CASE(a_number_is_given_again),
+		CASE(a_group_is_only_its_processes),
+		CASE(nothing_is_sampled_in_a_pause),
 		CASE(no_fault_breaks_it),
 	};
 

@@ -82,11 +82,26 @@ static int open_on(struct ppi_backend_session *bs, size_t ring)
 	return error;
 }
 
+static void close_all(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		if (state->sources[i].is_leave)
+			ppi_perf_close_source(bs, &state->sources[i]);
+		else
+			state->sources[kept++] = state->sources[i];
+	}
+	state->source_count = kept;
+}
+
 void ppi_perf_late_open(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_late *late = state->late;
 	const struct ppi_plan *plan = bs->plan;
+	uint64_t limit;
 	int error = 0;
 
 	/* a process's clock has both modes */
@@ -96,7 +111,9 @@ void ppi_perf_late_open(struct ppi_backend_session *bs)
 	         plan->events[late->event].counts_kernel))
 		late->event++;
 	if (!state->is_by_cpu || late->event == plan->event_count ||
-	    !(state->kind.features & PERF_HAS_CLOCKID))
+	    !(state->kind.features & PERF_HAS_CLOCKID) ||
+	    ppi_perf_proc_free_fds(perf_kernel_of(bs->kernel), &limit) / 2 <
+	            state->cpu_count)
 		return;
 	late->processes = calloc(PROCESSES_MAX, sizeof(*late->processes));
 	if (!late->processes)
@@ -104,6 +121,8 @@ void ppi_perf_late_open(struct ppi_backend_session *bs)
 	late->switches = SWITCHES;
 	for (size_t ring = 0; ring < state->cpu_count && error == 0; ring++)
 		error = open_on(bs, ring);
+	if (error < 0)
+		close_all(bs);
 	late->is_open = error == 0;
 	late->random = 1;
 }
@@ -169,13 +188,13 @@ static struct perf_late_process *add(struct perf_late *late, uint64_t pid)
 
 	if (late->count < PROCESSES_MAX)
 		process = &late->processes[late->count++];
+	else /* who was known may come again: of whom, nobody remembers */
+		late->has_unknown = true;
 	for (size_t i = 0; i < late->count && !process; i++)
 		if (late->processes[i].is_ended)
 			process = &late->processes[i];
-	if (!process) {
-		late->has_unknown = true;
+	if (!process)
 		return NULL;
-	}
 	forget_places(process);
 	*process = (struct perf_late_process){ .pid = pid };
 	return process;
@@ -211,26 +230,37 @@ static void read_all(struct ppi_backend_session *bs)
 	late->is_fresh = true;
 }
 
-/* What they used before, or while the session was stopped, is in no sample. */
-static void begin_processes(struct ppi_backend_session *bs)
+/* What it used before, or while the session was stopped, is in no sample. */
+static void begin(struct ppi_backend_session *bs,
+                  struct perf_late_process *process)
+{
+	uint64_t now;
+
+	if (read_clock(bs, process->pid, &now))
+		process->base_ns = now - process->charged;
+	forget_places(process);
+	process->leaves = 0;
+}
+
+/* Who is in a control group is known by its samples alone. */
+static void add_known(struct ppi_backend_session *bs)
 {
 	struct perf_late *late = perf_state_of(bs)->late;
 	int64_t *pids;
 	size_t count;
 
-	if (ppi_perf_target_processes(bs, &pids, &count) < 0) {
+	if (bs->plan->target.cgroup ||
+	    ppi_perf_target_processes(bs, &pids, &count) < 0) {
 		late->has_unknown = true;
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct perf_late_process *process =
-			find(late, (uint64_t)pids[i]);
-		uint64_t now;
+		struct perf_late_process *process = NULL;
 
-		if (!process)
+		if (!find(late, (uint64_t)pids[i]))
 			process = add(late, (uint64_t)pids[i]);
-		if (process && read_clock(bs, process->pid, &now))
-			process->base_ns = now - process->charged;
+		if (process)
+			begin(bs, process);
 	}
 	free(pids);
 }
@@ -241,7 +271,9 @@ void ppi_perf_late_start(struct ppi_backend_session *bs)
 
 	if (!late->is_open)
 		return;
-	begin_processes(bs);
+	for (size_t i = 0; i < late->count; i++)
+		begin(bs, &late->processes[i]);
+	add_known(bs);
 	late->next_look_ns = ppi_perf_record_clock(bs) + FIRST_NS;
 }
 
@@ -351,6 +383,7 @@ void ppi_perf_late_forget(struct perf_state *state, uint64_t pid)
 		return;
 	forget_places(process);
 	*process = late->processes[--late->count];
+	late->processes[late->count] = (struct perf_late_process){ 0 };
 }
 
 /* ---- what is missing, and where it is laid ---- */
@@ -398,13 +431,6 @@ static double part_to_lay(const struct perf_late *late)
 	return gap - laid < missing ? (gap - laid) / missing : 1;
 }
 
-static void say_late(struct ppi_backend_session *bs)
-{
-	struct perf_late *late = perf_state_of(bs)->late;
-
-	ppi_note_again(bs, &late->note, LATE_NOTE, (double)late->laid / 1e9);
-}
-
 /* As many samples as came too late, if there are places for them. */
 static bool lay(struct ppi_backend_session *bs,
                 struct perf_late_process *process, double part,
@@ -414,8 +440,8 @@ static bool lay(struct ppi_backend_session *bs,
 	struct perf_late *late = state->late;
 	double period = (double)state->tallies[late->event].period;
 	double missing = part * missing_of(process);
-	double most = (double)process->switches * LATE_MOST_NS;
-	bool is_some = false;
+	double most = (double)process->switches * LATE_MOST_NS -
+	              (double)process->laid;
 
 	if (missing > most)
 		missing = most;
@@ -433,22 +459,21 @@ static bool lay(struct ppi_backend_session *bs,
 		process->laid += weight;
 		late->laid += weight;
 		missing -= (double)weight;
-		is_some = true;
+		ppi_note_again(bs, &late->note, LATE_NOTE,
+		               (double)late->laid / 1e9);
 	}
-	if (is_some) {
-		forget_places(process);
-		process->leaves = process->switches = 0;
-		say_late(bs);
-	}
+	forget_places(process);
+	process->leaves = 0;
 	return true;
 }
 
-/* What is lost is missing, too. */
+/* What is lost is missing, too, and what passed while the event was off. */
 static bool is_only_late(const struct perf_state *state)
 {
 	const struct perf_tally *tally = &state->tallies[state->late->event];
 
-	return state->tallies[0].lost_records == 0 && tally->throttled == 0;
+	return state->tallies[0].lost_records == 0 && !tally->throttled &&
+	       !tally->was_off;
 }
 
 bool ppi_perf_late_lay(struct ppi_backend_session *bs, struct ppi_room *room)
@@ -461,14 +486,14 @@ bool ppi_perf_late_lay(struct ppi_backend_session *bs, struct ppi_room *room)
 		return true;
 	if (is_only_late(state))
 		part = part_to_lay(late);
-	if (part > 0 && !late->is_on)
+	if (part > 0 && !late->is_on && state->is_running)
 		switch_on(bs);
 	for (size_t i = 0; i < late->count; i++) {
 		struct perf_late_process *process = &late->processes[i];
 
 		if (process->is_ended)
 			continue;
-		if (part > 0 && !lay(bs, process, part, room))
+		if (!lay(bs, process, part, room))
 			return false;
 		process->met_at_look = process->met;
 		process->is_ended = !process->is_read;
@@ -487,10 +512,9 @@ bool ppi_perf_late_end(struct ppi_backend_session *bs, uint64_t pid,
 	if (!process || process->is_ended)
 		return true;
 	read_process(bs, process);
-	if (is_only_late(state) &&
-	    !lay(bs, process, part_to_lay(late), room))
+	if (!lay(bs, process, is_only_late(state) ? part_to_lay(late) : 0,
+	         room))
 		return false;
-	forget_places(process);
 	process->is_ended = true;
 	return true;
 }

@@ -19,9 +19,9 @@ struct perf_late_process {
 	uint64_t met_at_look;
 	uint64_t laid;          /* and what was laid on places */
 	double variance;        /* of what samples have */
-	uint64_t switches;      /* to others, since something was laid last; */
-	uint64_t leaves;        /* of them so many were sampled, */
-	size_t count;           /* and so many, by chance, are */
+	uint64_t switches;      /* to others, since those are sampled */
+	uint64_t leaves;        /* sampled since the last look; */
+	size_t count;           /* of them so many, by chance, are */
 	struct perf_tail *places[PERF_LATE_PLACES];
 };
 
