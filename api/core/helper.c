@@ -159,8 +159,6 @@ static struct ppi_helper_task *earliest_task(void)
  * system takes the exit status from the thread that ends last (Linux 5.17, do_exit),
  * and a first thread that ended with one of its own did so by a raw exit(2).
  */
-#define LOOK_LATE_NS (PPI_HELPER_LOOK_MS * UINT64_C(500000))
-
 static bool is_last_thread(void)
 {
 	uint64_t now_ns = ppi_monotonic_ns();
@@ -171,13 +169,15 @@ static bool is_last_thread(void)
 	return ppi_thread_is_last(&helper.exit_status);
 }
 
+/* Who is woken for a task soon looks then. */
+#define LOOK_LATE_NS (PPI_HELPER_LOOK_MS * UINT64_C(500000))
+
 static void wait_for_work(const struct ppi_helper_task *next)
 {
 	uint64_t due_ns = helper.look_ns;
 	struct timespec until;
 
 	ppi_cpu_helper_mark();
-	/* who is woken for a task soon looks then */
 	if (next && next->due_ns < due_ns + LOOK_LATE_NS)
 		due_ns = next->due_ns;
 	until.tv_sec = (time_t)(due_ns / 1000000000u);

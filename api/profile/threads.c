@@ -172,6 +172,7 @@ void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 		thread->name[0] = '\0';
 		thread->text = 0;
 		thread->is_told = false;
+		threads->has_untold = true;
 		thread->is_owner_asked = false;
 	}
 	if (ppi_thread_name(pid, tid, name, sizeof(name)))

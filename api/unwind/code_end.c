@@ -176,7 +176,8 @@ static void go(struct search *search, struct ppi_path path)
 
 	while (search->left > 0 &&
 	       is_new(search, path.address - first, &path)) {
-		const unsigned char *code = search->bytes + path.address - first;
+		const unsigned char *code = search->bytes +
+		                            (size_t)(path.address - first);
 		size_t count = search->count - (size_t)(path.address - first);
 		struct ppi_step_of_code step =
 			search->machine == MACHINE_X86_64

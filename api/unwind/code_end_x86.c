@@ -589,8 +589,11 @@ static struct ppi_step_of_code run_flow(struct ppi_path *path,
 		step.flow = PPI_FLOW_BRANCH;
 	} else if (op == 0xe9 || op == 0xeb) {
 		step.flow = PPI_FLOW_JUMP;
-	} else if (op == 0xc3 || op == 0xc2) {
+	} else if (op == 0xc3) {
 		return returns(path, i);
+	} else if (op == 0xc2 || (op == 0x8f && group != 0)) {
+		/* takes arguments with it; another set of instructions */
+		step.flow = PPI_FLOW_STOP;
 	} else if (op == 0xe8 && i->immediate == 0) {
 		push(path, held_in(path, NO_REGISTER)); /* of its own address */
 	} else if (op == 0xe8 || (op == 0xff && group == 2)) {
@@ -641,11 +644,12 @@ int ppi_x86_plt_words(const unsigned char *bytes, size_t at, size_t count,
                       uint64_t address)
 {
 	size_t past = address % 16;
-	const unsigned char *entry = bytes + at - past;
+	const unsigned char *entry;
 	size_t room = count - at + past;
 
 	if (past > at)
 		return -1;
+	entry = bytes + (at - past);
 	/* push [rip + 32 bits]; jmp [rip + 32 bits], perhaps with bnd */
 	if (begins(entry, room, 0, "\xff\x35", 2) &&
 	    (begins(entry, room, 6, "\xff\x25", 2) ||

@@ -418,12 +418,15 @@ static int ask_kernel(const void *question, size_t bytes, void *answer,
 
 enum { SYN_SENT = 2 }; /* include/net/tcp_states.h */
 
-static int take_info(const struct tcp_info *info, size_t bytes,
-                     struct waits_exchange *out)
+/* It lies on no boundary of its own. */
+static int take_info(const void *bytes_of, size_t bytes, struct waits_exchange *out)
 {
+	struct tcp_info copy, *info = &copy;
+
 	if (bytes < offsetof(struct tcp_info, tcpi_data_segs_out) +
 	                    sizeof(info->tcpi_data_segs_out))
 		return -ENOSYS; /* before Linux 4.6 */
+	memcpy(info, bytes_of, bytes < sizeof(copy) ? bytes : sizeof(copy));
 	out->is_connecting = info->tcpi_state == SYN_SENT;
 	out->has_sent = info->tcpi_data_segs_out > 0;
 	out->has_received = info->tcpi_bytes_received > 0;

@@ -119,16 +119,18 @@ static void take_tcp(struct waits_watch *watch, char *line, const char *what)
 	         socket->listens || !ends.peer_port ? here : there);
 }
 
+enum { UNIX_DATAGRAM = 2 }; /* SOCK_DGRAM; of MIPS it is a stream's */
+
 /* "ADDRESS: REFS PROTOCOL FLAGS TYPE STATE INODE [PATH]": proc_net_unix. */
 static void take_unix(struct waits_watch *watch, char *line, const char *what)
 {
 	struct waits_socket *socket;
-	unsigned flags;
+	unsigned flags, type;
 	uint64_t inode;
 	int at = 0;
 
-	if (sscanf(line, "%*s %*s %*s %x %*s %*s %" SCNu64 "%n", &flags, &inode,
-	           &at) != 2)
+	if (sscanf(line, "%*s %*s %*s %x %x %*s %" SCNu64 "%n", &flags, &type,
+	           &inode, &at) != 3)
 		return;
 	socket = enter_socket(watch, inode);
 	if (!socket || socket->is_settled)
@@ -136,7 +138,8 @@ static void take_unix(struct waits_watch *watch, char *line, const char *what)
 	socket->is_settled = true;
 	socket->listens = flags & 0x10000; /* __SO_ACCEPTCON */
 	/* it has the name of the one that listens */
-	socket->serves = !socket->listens && line[at] == ' ';
+	socket->serves = !socket->listens && line[at] == ' ' &&
+	                 type != UNIX_DATAGRAM;
 	snprintf(socket->peer, sizeof(socket->peer), "%s:%.80s", what,
 	         line[at] == ' ' ? line + at + 1 : "");
 }
@@ -277,6 +280,17 @@ static bool is_owed_answer(const struct waits_watch *watch,
 	       (!last.has_sent || last.received_ms <= last.sent_ms);
 }
 
+/* Whether it is one of those that are there, between ", ". */
+static bool has_word(const char *words, const char *one)
+{
+	size_t bytes = strlen(one);
+	const char *at = strstr(words, one);
+
+	while (at && at[bytes] != '\0' && at[bytes] != ',')
+		at = strstr(at + 1, one);
+	return at != NULL;
+}
+
 /*
  * A server that has asked another one waits for it in the call in which it also waits for
  * connections and for what its clients may ask next. Connections that are kept open
@@ -293,7 +307,7 @@ bool ppi_waits_is_unanswered(struct waits_watch *watch,
 		const struct waits_socket *server =
 			find_socket(watch, crowd->servers[i]);
 
-		if (!owes_answer(watch, server) || strstr(on, server->peer))
+		if (!owes_answer(watch, server) || has_word(on, server->peer))
 			continue;
 		if (used + strlen(server->peer) + sizeof(", ") > bytes)
 			break;

@@ -24,9 +24,14 @@
 
 #if defined(O_TMPFILE) && defined(SHF_COMPRESSED)
 
-/* So many files, each of so many bytes from packed ones and as many from a file whose
- * others are not. */
-enum { SLOTS = 4, BYTES_MAX = 32 << 20 };
+/* So many files, of so many bytes before and after. Sections may overlap in a file and
+ * ask for any alignment: what is written is bounded, whatever was read. */
+enum {
+	SLOTS = 4,
+	BYTES_MAX = 32 << 20,
+	WRITTEN_MAX = 64 << 20,
+	ALIGNMENT_MAX = 4096
+};
 
 /* A file that nobody asked for in this time makes room for another. */
 #define UNUSED_NS UINT64_C(3600000000000)
@@ -130,7 +135,7 @@ static bool is_useless(const char *name)
 }
 
 static bool unpack_section(Elf_Scn *section, GElf_Shdr *header,
-                           const char *name, size_t *left)
+                           const char *name, size_t left)
 {
 	GElf_Chdr packed;
 
@@ -141,9 +146,8 @@ static bool unpack_section(Elf_Scn *section, GElf_Shdr *header,
 		header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 		return true;
 	}
-	if (!gelf_getchdr(section, &packed) || packed.ch_size > *left)
+	if (!gelf_getchdr(section, &packed) || packed.ch_size > left)
 		return false;
-	*left -= packed.ch_size;
 	return elf_compress(section, 0, 0) >= 0 &&
 	       gelf_getshdr(section, header);
 }
@@ -157,9 +161,13 @@ static bool copy_section(Elf *from, size_t names, Elf_Scn *section, Elf *to,
 
 	if (!made || !gelf_getshdr(section, &header) ||
 	    !unpack_section(section, &header,
-	                    elf_strptr(from, names, header.sh_name), left) ||
+	                    elf_strptr(from, names, header.sh_name), *left) ||
+	    header.sh_addralign > ALIGNMENT_MAX ||
+	    (header.sh_type != SHT_NOBITS && header.sh_size > *left) ||
 	    !gelf_update_shdr(made, &header))
 		return false;
+	if (header.sh_type != SHT_NOBITS)
+		*left -= header.sh_size;
 	if (header.sh_size == 0)
 		return true;
 	copy = elf_newdata(made);
@@ -199,7 +207,7 @@ static bool copy_headers(Elf *from, Elf *to)
 static bool copy_all(Elf *from, Elf *to)
 {
 	Elf_Scn *section = NULL;
-	size_t names, left = BYTES_MAX;
+	size_t names, left = WRITTEN_MAX;
 
 	if (elf_getshdrstrndx(from, &names) || !copy_headers(from, to))
 		return false;
@@ -224,16 +232,19 @@ static bool unpack(Elf *from, int file)
 	return is_good;
 }
 
-/* Only once, whatever becomes of it, a process that is killed at it included. */
+/* Only once, whatever becomes of it, a process that is killed at it included; but what
+ * needs none leaves the place to others. */
 static void fill(struct slot *slot, int fd)
 {
 	Elf *elf;
 
-	slot->state = UNUSABLE;
 	if (slot->bytes > BYTES_MAX)
 		return;
+	slot->state = UNUSABLE;
 	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
-	if (elf && is_packed(elf) && unpack(elf, files[slot - slots]))
+	if (elf && !is_packed(elf))
+		slot->state = FREE;
+	else if (elf && unpack(elf, files[slot - slots]))
 		slot->state = WHOLE;
 	elf_end(elf);
 }

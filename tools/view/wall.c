@@ -221,10 +221,17 @@ static bool is_idle(const portprof_profile *profile,
 static bool has_server(const portprof_profile *profile,
                        const portprof_profile_sample *sample)
 {
+	static const char next[] = ", tcp ", listens[] = "listen ";
 	portprof_profile_label label;
+	const char *at;
 
-	return ppi_label_find(profile, sample, tag_names[PPI_TAG_ON], &label) &&
-	       strstr(label.text, ", tcp ") != NULL;
+	if (!ppi_label_find(profile, sample, tag_names[PPI_TAG_ON], &label))
+		return false;
+	at = strstr(label.text, next);
+	while (at && strncmp(at + sizeof(next) - 1, listens,
+	                     sizeof(listens) - 1) == 0)
+		at = strstr(at + 1, next);
+	return at != NULL;
 }
 
 bool ppi_subject_hide_idle(const portprof_profile *profile,
