@@ -186,21 +186,27 @@ if [ "$has_dw" ] &&
 	options="-d $tmp/debug -u $tmp/none"
 	agree "where nothing can be unpacked" "$tmp/c" 10
 	has "nothing was" '^note: unpacked 0$' "$tmp/said"
-	# what says that it unpacks to 2 GiB
-	python3 -c '
+	cp "$file" "$tmp/packed"
+	# what says that it unpacks to 2 GiB, or asks for boundaries of 128 MiB
+	for way in size alignment; do
+		python3 -c '
 import struct, sys
-data = bytearray(open(sys.argv[1], "rb").read())
+way, source, to = sys.argv[1:]
+data = bytearray(open(source, "rb").read())
 at, = struct.unpack_from("<Q", data, 40)
 size, count = struct.unpack_from("<HH", data, 58)
-for i in range(count):
-    kind, flags, _, offset = struct.unpack_from("<IQQQ", data, at + i * size + 4)
-    if flags & 0x800:
+for i in range(1, count):
+    head = at + i * size
+    flags, _, offset = struct.unpack_from("<QQQ", data, head + 8)
+    if way == "size" and flags & 0x800:
         struct.pack_into("<Q", data, offset + 8, 1 << 31)
-open(sys.argv[1], "wb").write(data)' "$file" 2>/dev/null && {
+    if way == "alignment" and not flags & 0x800:
+        struct.pack_into("<Q", data, head + 48, 1 << 27)
+open(to, "wb").write(data)' "$way" "$tmp/packed" "$file" 2>/dev/null || continue
 		"$probe" -l -d "$tmp/debug" -u "$tmp" "$tmp/none" <"$tmp/offsets" >"$tmp/said"
-		same "a bomb: status" 0 $?
-		has "a bomb is not unpacked" '^note: unpacked 0$' "$tmp/said"
-	}
+		same "a bomb ($way): status" 0 $?
+		has "a bomb is not unpacked ($way)" '^note: unpacked 0$' "$tmp/said"
+	done
 fi
 objcopy --only-keep-debug "$tmp/c" "$file"
 stripped=$tmp/none options="-d $tmp/debug -u $tmp"
