@@ -370,6 +370,8 @@ static portprof_status init_parts(struct portprof_session *session,
 			session->pump.labels = ppi_label_finder_new(
 				&session->opened.box.plan,
 				!session->opened.bs.ops->reads_labels);
+		session->pump.kept.has_sets =
+			session->opened.bs.ops->reads_labels;
 		session->opened.bs.labels =
 			ppi_label_finder_reader(session->pump.labels);
 		if (has_untold_code(session))

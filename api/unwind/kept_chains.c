@@ -22,6 +22,7 @@ struct ppi_kept_chain {
 	} key;
 	uint64_t address, end;
 	uint32_t valid; /* what it says of the address */
+	uint32_t set;   /* that its thread was in, if that is known */
 	bool has_ended;
 	size_t depth;
 	uint64_t addresses[];
@@ -50,6 +51,21 @@ static void forget(struct ppi_kept_chains *chains,
 	free(chain);
 }
 
+static uint32_t set_of(const portprof_record *record)
+{
+	return record->valid & PORTPROF_FIELD_LABELS ? record->label_set : 0;
+}
+
+/* Who has changed sets since it ran there waits for a CPU at another place. */
+static bool is_of_before(const struct ppi_kept_chains *chains,
+                         const struct ppi_kept_chain *chain,
+                         const portprof_record *record)
+{
+	return chains->has_sets && record->valid & PPI_FIELD_LABELLED &&
+	       set_of(record) != PORTPROF_LABEL_SET_UNKNOWN &&
+	       set_of(record) != chain->set;
+}
+
 static void keep(struct ppi_kept_chains *chains,
                  const portprof_record *record, const uint64_t *words)
 {
@@ -69,6 +85,7 @@ static void keep(struct ppi_kept_chains *chains,
 	chain->address = record->address;
 	chain->valid = record->valid & (PORTPROF_FIELD_KERNEL |
 	                                PORTPROF_FIELD_GUEST);
+	chain->set = set_of(record);
 	chain->end = record->chain_end;
 	chain->depth = depth;
 	memcpy(chain->addresses, words + record->payload,
@@ -82,8 +99,11 @@ static void give(const struct ppi_kept_chains *chains, portprof_record *record,
 	bool has_run = record->valid & PPI_FIELD_RAN;
 	const struct ppi_kept_chain *chain =
 		find(chains, key_of(record, has_run));
-	size_t depth = chain ? chain->depth : 0;
+	size_t depth;
 
+	if (chain && has_run && is_of_before(chains, chain, record))
+		chain = NULL;
+	depth = chain ? chain->depth : 0;
 	if (depth > record->payload_words)
 		depth = (size_t)record->payload_words;
 	record->payload_words = depth;

@@ -12,6 +12,7 @@ struct ppi_kept_chain;
 struct ppi_kept_chains {
 	struct ppi_kept_chain *by_thread; /* uthash */
 	size_t ended; /* of threads that have ended: weight may still come */
+	bool has_sets; /* samples say in which set of labels they fell, or in none */
 };
 
 /* After chains were found: keep those that say so (PPI_FIELD_KEEP), and give them

@@ -27,7 +27,9 @@ proves() {
 		"$portprof" report -q -n 0 --idle --children -x ';' \
 			-e ready-time --label estimate=1 -s label:phase,function \
 			-i "$1" >"$tmp/estimates" 2>/dev/null
-	awk -F ';' -v module="$2" -v least="${4-4}" '
+	work=0
+	[ "${3-}" != task-clock ] || work=1
+	awk -F ';' -v module="$2" -v least="${4-4}" -v work="$work" '
 	FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	index($at["module"], module) == 0 { next }
 	$at["function"] !~ /^(wait|burn)_(alpha|beta|gamma|none)$/ { next }
@@ -46,6 +48,9 @@ proves() {
 	{ known += weight; kinds += !seen[label]++ }
 	END {
 		print "share", known + 0, unknown + 0
+		# of a program that got hardly a CPU, chance leaves some without a sample
+		if (work && known + unknown < 3e8)
+			least = 1
 		exit wrong || kinds < least
 	}' estimates="$tmp/estimates" "$tmp/estimates" "$tmp/rows" >"$tmp/verdict" && verdict=0 || verdict=1
 	[ "${3-blocked-time}" != blocked-time ] ||

@@ -74,6 +74,7 @@ check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_label tests/unit/test_label_clock \
 	tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel \
+	tests/unit/test_kept_chains \
 	tests/unit/test_processes \
 	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
@@ -83,6 +84,7 @@ TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_label tests/unit/test_label_clock \
 	tests/unit/test_label_find tests/unit/test_label_look \
 	tests/unit/test_library tests/unit/test_otel \
+	tests/unit/test_kept_chains \
 	tests/unit/test_processes \
 	tests/unit/test_otel_reach tests/unit/test_waits \
 	tests/unit/test_waits_files tests/unit/test_waits_frames \
