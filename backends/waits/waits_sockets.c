@@ -281,10 +281,10 @@ static bool is_owed_answer(const struct waits_watch *watch,
 }
 
 /* Whether it is one of those that are there, between ", ". */
-static bool has_word(const char *words, const char *one)
+static bool has_name(const char *list, const char *one)
 {
 	size_t bytes = strlen(one);
-	const char *at = strstr(words, one);
+	const char *at = strstr(list, one);
 
 	while (at && at[bytes] != '\0' && at[bytes] != ',')
 		at = strstr(at + 1, one);
@@ -307,7 +307,7 @@ bool ppi_waits_is_unanswered(struct waits_watch *watch,
 		const struct waits_socket *server =
 			find_socket(watch, crowd->servers[i]);
 
-		if (!owes_answer(watch, server) || has_word(on, server->peer))
+		if (!owes_answer(watch, server) || has_name(on, server->peer))
 			continue;
 		if (used + strlen(server->peer) + sizeof(", ") > bytes)
 			break;
