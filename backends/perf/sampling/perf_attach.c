@@ -213,6 +213,46 @@ portprof_status ppi_perf_attach_cpu_carrier(struct ppi_backend_session *bs,
 	return open_source(bs, source, true, &leader, why);
 }
 
+int ppi_perf_open_beside(struct ppi_backend_session *bs,
+                         struct perf_source *source,
+                         struct perf_event_attr *attr)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct perf_ring *ring = &state->rings->all[source->ring];
+	int error;
+
+	source->fd = ppi_perf_open_on_cpu(bs, attr, (int)ring->cpu, -1);
+	if (source->fd < 0)
+		return source->fd;
+	error = kernel->control(kernel->self, source->fd,
+	                        PERF_EVENT_IOC_SET_OUTPUT,
+	                        (void *)(intptr_t)ring->fd);
+	if (error == 0)
+		error = kernel->control(kernel->self, source->fd,
+		                        PERF_EVENT_IOC_ID, &source->id);
+	if (error == 0 && !ppi_perf_add_source(state, source))
+		error = -ENOMEM;
+	if (error < 0)
+		kernel->close_event(kernel->self, source->fd, PERF_FRESH);
+	return error;
+}
+
+void ppi_perf_close_beside(struct ppi_backend_session *bs,
+                           bool (*is_one)(const struct perf_source *source))
+{
+	struct perf_state *state = perf_state_of(bs);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		if (is_one(&state->sources[i]))
+			ppi_perf_close_source(bs, &state->sources[i]);
+		else
+			state->sources[kept++] = state->sources[i];
+	}
+	state->source_count = kept;
+}
+
 /* Without carriers the first to be opened reports mappings and threads. */
 static portprof_status open_sources(struct ppi_backend_session *bs,
                                     int64_t tid, size_t ring,

@@ -22,13 +22,11 @@
 #include "backends/perf/kernel/perf_proc.h"
 #include "backends/perf/sampling/perf_account.h"
 #include "backends/perf/sampling/perf_family.h"
-#include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
 #include "backends/perf/sampling/perf_tails.h"
 #include "backends/perf/session/perf_target.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,47 +51,22 @@ enum { LEAST_PART = 50 };
 
 static int open_on(struct ppi_backend_session *bs, size_t ring)
 {
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct perf_state *state = perf_state_of(bs);
 	struct perf_source source = {
 		.event = PERF_CARRIER, .ring = (uint32_t)ring,
 		.tid = PERF_ANYBODY, .is_leave = true,
 	};
 	struct perf_event_attr attr;
-	int error;
 
 	ppi_perf_attr_leave(&state->kind, &bs->plan->events[state->late->event],
 	                    state->late->switches, &attr);
 	ppi_perf_attr_of_size(state, false, &attr);
-	source.fd = ppi_perf_open_on_cpu(bs, &attr,
-	                                 (int)state->rings->all[ring].cpu, -1);
-	if (source.fd < 0)
-		return source.fd;
-	error = kernel->control(kernel->self, source.fd,
-	                        PERF_EVENT_IOC_SET_OUTPUT,
-	                        (void *)(intptr_t)state->rings->all[ring].fd);
-	if (error == 0)
-		error = kernel->control(kernel->self, source.fd,
-		                        PERF_EVENT_IOC_ID, &source.id);
-	if (error == 0 && !ppi_perf_add_source(state, &source))
-		error = -ENOMEM;
-	if (error < 0)
-		kernel->close_event(kernel->self, source.fd, PERF_FRESH);
-	return error;
+	return ppi_perf_open_beside(bs, &source, &attr);
 }
 
-static void close_all(struct ppi_backend_session *bs)
+static bool is_leave(const struct perf_source *source)
 {
-	struct perf_state *state = perf_state_of(bs);
-	size_t kept = 0;
-
-	for (size_t i = 0; i < state->source_count; i++) {
-		if (state->sources[i].is_leave)
-			ppi_perf_close_source(bs, &state->sources[i]);
-		else
-			state->sources[kept++] = state->sources[i];
-	}
-	state->source_count = kept;
+	return source->is_leave;
 }
 
 void ppi_perf_late_open(struct ppi_backend_session *bs)
@@ -122,7 +95,7 @@ void ppi_perf_late_open(struct ppi_backend_session *bs)
 	for (size_t ring = 0; ring < state->cpu_count && error == 0; ring++)
 		error = open_on(bs, ring);
 	if (error < 0)
-		close_all(bs);
+		ppi_perf_close_beside(bs, is_leave);
 	late->is_open = error == 0;
 	late->random = 1;
 }

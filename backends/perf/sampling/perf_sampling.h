@@ -28,6 +28,13 @@ portprof_status ppi_perf_attach_thread(struct ppi_backend_session *bs,
 /* Open the carrier of a whole CPU, whose side ring becomes its own. */
 portprof_status ppi_perf_attach_cpu_carrier(struct ppi_backend_session *bs,
                                             size_t ring, struct ppi_diag *why);
+/* An event of the CPU of a ring, which writes into that ring beside those of the plan;
+ * 0 or a negative errno. And close again those of one kind. */
+int ppi_perf_open_beside(struct ppi_backend_session *bs,
+                         struct perf_source *source,
+                         struct perf_event_attr *attr);
+void ppi_perf_close_beside(struct ppi_backend_session *bs,
+                           bool (*is_one)(const struct perf_source *source));
 /* From now on they report mappings and threads. */
 void ppi_perf_enable_carriers(struct ppi_backend_session *bs);
 /* A thread ring that is empty and whose thread is gone. */

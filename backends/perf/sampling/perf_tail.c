@@ -25,12 +25,10 @@
  */
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"
-#include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
 #include "backends/perf/sampling/perf_tails.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,49 +98,24 @@ uint64_t ppi_perf_tail_longest(const struct perf_state *state, uint32_t event,
 static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t ring,
                    bool is_large)
 {
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct perf_state *state = perf_state_of(bs);
 	struct perf_session_kind kind = state->kind;
 	struct perf_source source = {
 		.event = event, .ring = (uint32_t)ring, .tid = PERF_ANYBODY,
 		.is_tail = true, .is_large = is_large,
 	};
 	struct perf_event_attr attr;
-	int error;
 
 	kind.inherits = kind.removes_on_exec = kind.enables_on_exec = false;
 	ppi_perf_attr_sample(&kind, &bs->plan->events[event], false, &attr);
 	ppi_perf_attr_of_size(state, is_large, &attr);
 	attr.sample_period = ppi_perf_tail_period(state, event, ring);
-	source.fd = ppi_perf_open_attr(kernel, &attr, PERF_ANYBODY,
-	                               (int)state->rings->all[ring].cpu, -1);
-	if (source.fd < 0)
-		return source.fd;
-	error = kernel->control(kernel->self, source.fd,
-	                        PERF_EVENT_IOC_SET_OUTPUT,
-	                        (void *)(intptr_t)state->rings->all[ring].fd);
-	if (error == 0)
-		error = kernel->control(kernel->self, source.fd,
-		                        PERF_EVENT_IOC_ID, &source.id);
-	if (error == 0 && !ppi_perf_add_source(state, &source))
-		error = -ENOMEM;
-	if (error < 0)
-		kernel->close_event(kernel->self, source.fd, PERF_FRESH);
-	return error;
+	return ppi_perf_open_beside(bs, &source, &attr);
 }
 
-static void close_tails(struct ppi_backend_session *bs)
+static bool is_tail(const struct perf_source *source)
 {
-	struct perf_state *state = perf_state_of(bs);
-	size_t kept = 0;
-
-	for (size_t i = 0; i < state->source_count; i++) {
-		if (state->sources[i].is_tail)
-			ppi_perf_close_source(bs, &state->sources[i]);
-		else
-			state->sources[kept++] = state->sources[i];
-	}
-	state->source_count = kept;
+	return source->is_tail;
 }
 
 void ppi_perf_tail_open(struct ppi_backend_session *bs)
@@ -164,7 +137,7 @@ void ppi_perf_tail_open(struct ppi_backend_session *bs)
 		}
 	}
 	if (error < 0)
-		close_tails(bs);
+		ppi_perf_close_beside(bs, is_tail);
 	state->tails->is_on = state->tails->is_wanted && error == 0;
 	if (state->tails->is_on)
 		ppi_note(bs, PORTPROF_NOTE_ESTIMATES "what short processes "
